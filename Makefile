@@ -1,6 +1,6 @@
 # The verbs of this repository. Each is a script in scripts/, so that CI and a laptop do the same.
 .DEFAULT_GOAL := help
-.PHONY: help demo build test test-long fuzz bench lint format reference screenshot dist clean
+.PHONY: help demo build check test test-long fuzz bench lint format reference screenshot dist clean
 
 PORT ?=
 SECONDS ?= 60
@@ -14,9 +14,14 @@ demo: ## Build and run everything: server, local APNs and a simulated iPhone (PO
 	@scripts/build
 	@exec $(program) demo $(if $(PORT),--port $(PORT)) $(ARGS)
 
-build: ## Build the program
+build: ## Build both programs, clarion and clarion-lab
 	@scripts/install-dependencies demo
 	@scripts/build
+
+check: lint ## Lint, build and run the unit tests, in minutes: no browser, no PostgreSQL, no S3 store
+	@scripts/build --build-tests
+	@scripts/test-unit -c release -Xswiftc -enable-testing --skip-build
+	@swift test -c release -Xswiftc -enable-testing
 
 test: ## Check and test everything, as CI does
 	@scripts/test

@@ -1,5 +1,5 @@
 """Checks the metrics of a running node, asks a running Prometheus what the alert rules and the dashboard ask, and reads what the
-node tells the service manager.
+node sends to the service manager.
 
 Usage: check_live.py PROGRAM
 """
@@ -25,16 +25,16 @@ import yaml
 
 PASSWORD = "a long password of the operator"
 # Each wait ends after so many seconds, with an error.
-PATIENCE = 60
+TIMEOUT = 60
 # What a fresh node with SQLite and without APNs has nothing to say of yet.
 LATER = {
     "clarion_nodes", "clarion_apns_round_trip_seconds", "clarion_apns_token_age_seconds", "clarion_push_retries_total",
-    "clarion_slices_in_hand", "clarion_pushes_in_flight", "clarion_push_outcomes_total", "clarion_sends_ended_total",
-    "clarion_http_request_errors_total", "clarion_clock_steps_total", "clarion_push_doubtful_retries_total",
+    "clarion_slices_leased", "clarion_pushes_in_flight", "clarion_sends_ended_total",
+    "clarion_http_request_errors_total", "clarion_push_doubtful_retries_total",
     "clarion_apns_clients", "clarion_apns_connections",
     "clarion_apns_stream_limit", "clarion_apns_streams", "clarion_apns_window_bytes", "clarion_apns_queued_pushes",
-    "clarion_apns_connections_made_total", "clarion_apns_connect_failures_total", "clarion_apns_goaways_total",
-    "clarion_apns_stream_resets_total", "clarion_apns_requests_total", "clarion_apns_resends_total",
+    "clarion_apns_connections_made_total", "clarion_apns_goaways_total",
+    "clarion_apns_stream_resets_total", "clarion_apns_resends_total",
 }
 
 
@@ -52,13 +52,13 @@ def fetch(url, body=None, **headers):
 
 def waited_for(what, attempt):
     """The first answer of `attempt` that is not None."""
-    end = time.monotonic() + PATIENCE
+    end = time.monotonic() + TIMEOUT
     while time.monotonic() < end:
         with contextlib.suppress(urllib.error.URLError, ConnectionError):
             if (answer := attempt()) is not None:
                 return answer
         time.sleep(0.1)
-    raise SystemExit(f"check-operation: {what} did not come in {PATIENCE} seconds")
+    raise SystemExit(f"check-operation: {what} did not come in {TIMEOUT} seconds")
 
 
 @contextlib.contextmanager
@@ -72,7 +72,7 @@ def running(arguments, log, **environment):
         raise
     finally:
         process.terminate()
-        process.wait(timeout=PATIENCE)
+        process.wait(timeout=TIMEOUT)
 
 
 def use(address):
@@ -194,14 +194,14 @@ def run_health_check(port):
     node = yaml.safe_load((metrics.HERE / "compose.yaml").read_text())["services"]["node-1"]
     command = [word.replace("/8080", f"/{port}") for word in node["healthcheck"]["test"]]
     assert command[0] == "CMD"
-    return subprocess.run(command[1:], capture_output=True, timeout=PATIENCE).returncode == 0
+    return subprocess.run(command[1:], capture_output=True, timeout=TIMEOUT).returncode == 0
 
 
 def check_node(program, folder):
     problems = []
     with contextlib.ExitStack() as stack:
         if run_health_check(free_port()):
-            problems.append("the health check of compose.yaml takes a port where nobody listens for a node")
+            problems.append("the health check of compose.yaml takes a port without a listener for a node")
         port, own = free_port(), free_port()
         settings = {
             "CLARION_DATA_DIRECTORY": str(folder / "data"), "CLARION_LISTEN_PORT": "0", "CLARION_METRICS_PORT": str(port),

@@ -1,6 +1,7 @@
 // swift-tools-version: 6.2
-// The server and everything that runs with it. One section per floor of Documentation/Modules.md, targets sorted by
-// name, each followed by its tests. A target may depend on lower floors only; scripts/check-floors proves it.
+// The server and everything that runs with it, in two wings: the product in Sources, and in Lab what stands in for the services and
+// devices of others. One section per floor of Documentation/Modules.md, targets sorted by name, each followed by its tests. A target
+// may depend on lower floors only, and a target of the product on none of the lab; scripts/check-floors proves it.
 import PackageDescription
 
 let house: [SwiftSetting] = [
@@ -10,6 +11,11 @@ let house: [SwiftSetting] = [
 
 func target(_ name: String, _ dependencies: [Target.Dependency] = [], resources: [Resource] = []) -> Target {
     .target(name: name, dependencies: dependencies, resources: resources, swiftSettings: house)
+}
+
+/// A target of the lab.
+func lab(_ name: String, _ dependencies: [Target.Dependency] = [], resources: [Resource] = []) -> Target {
+    .target(name: name, dependencies: dependencies, path: "Lab/\(name)", resources: resources, swiftSettings: house)
 }
 
 /// - Parameter files: files and folders that are read by the tests where they lie, and are no part of the build.
@@ -37,6 +43,7 @@ extension Target.Dependency {
     static let hummingbirdTLS = product(name: "HummingbirdTLS", package: "hummingbird")
     static let hummingbirdCore = product(name: "HummingbirdCore", package: "hummingbird")
     static let hummingbirdTesting = product(name: "HummingbirdTesting", package: "hummingbird")
+    static let jwtKit = product(name: "JWTKit", package: "jwt-kit")
     static let logging = product(name: "Logging", package: "swift-log")
     static let metrics = product(name: "Metrics", package: "swift-metrics")
     static let nioCore = product(name: "NIOCore", package: "swift-nio")
@@ -59,16 +66,18 @@ let package = Package(
     platforms: [.macOS(.v15)],
     products: [
         .executable(name: "clarion", targets: ["clarion"]),
+        .executable(name: "clarion-lab", targets: ["clarion-lab"]),
         // For the measurements in Benchmarks.
         .library(name: "APNsHTTP2", targets: ["APNsHTTP2", "APNsProtocol"]),
-        .library(name: "HubStorage", targets: ["PushHub", "SQLStorage", "SQLiteDatabase", "TagExpressions"]),
+        .library(
+            name: "HubStorage", targets: ["PostgresDatabase", "PushHub", "SQLStorage", "SQLiteDatabase", "TagExpressions"]),
         // For Fuzzing: every target that reads untrusted bytes.
         .library(
             name: "Readers",
             targets: [
                 "APNsEmulation", "APNsHTTP2", "APNsProtocol", "AppBackend", "BackendHTTPAPI", "ContentStorage", "HTTPService",
                 "HubHTTPAPI", "HubProtocol", "NotificationTemplates", "PushHub", "ServiceErrors", "SharedAccess",
-                "SimulatedPhonePage", "TagExpressions",
+                "SimulatedPhonePage", "TagExpressions", "WireText",
             ]),
     ],
     // Exact versions; packages.tsv beside this file also lists what these depend on, and scripts/check-packages compares both with
@@ -89,54 +98,76 @@ let package = Package(
         .package(url: "https://github.com/jpsim/Yams.git", exact: "6.2.2"),
         .package(url: "https://github.com/swift-server/async-http-client.git", exact: "1.37.0"),
         .package(url: "https://github.com/swift-server/swift-service-lifecycle.git", exact: "2.13.0"),
+        .package(url: "https://github.com/vapor/jwt-kit.git", exact: "5.7.1"),
     ],
     targets: [
         // Floor 1: words, rules and signatures
-        target("APNsProtocol", [.crypto, .richPushModel]),
+        target("APNsProtocol", ["WireText", .crypto, .richPushModel]),
         tests("APNsProtocolTests", ["APNsProtocol", "ClarionTesting", .crypto, .richPushModel]),
-        target("HubProtocol", [.richPushModel]),
-        tests("HubProtocolTests", ["HubProtocol", "ClarionTesting", .richPushModel]),
-        target("NotificationTemplates", [.richPushModel]),
+        target("AuditTrail", ["WireText", .crypto, .richPushModel]),
+        tests("AuditTrailTests", ["AuditTrail", "ClarionTesting", .crypto, .richPushModel]),
+        target("HubProtocol", ["WireText", .richPushModel]),
+        tests("HubProtocolTests", ["HubProtocol", "ClarionTesting", "WireText", .richPushModel]),
+        target("LocalCertificates", ["WireText", .crypto, .nioCore, .richPushModel, .x509]),
+        tests("LocalCertificatesTests", ["LocalCertificates"]),
+        target("LongWork", [.richPushModel]),
+        tests("LongWorkTests", ["LongWork", "ClarionTesting"]),
+        target("NotificationTemplates", ["WireText", .richPushModel]),
         tests("NotificationTemplatesTests", ["NotificationTemplates", "ClarionTesting", .richPushModel]),
         target("ServiceErrors"),
-        target("SharedAccess", [.crypto, .cryptoExtras, .richPushModel]),
-        tests("SharedAccessTests", ["SharedAccess", "ClarionTesting"]),
+        target("SharedAccess", ["WireText", .crypto, .cryptoExtras, .richPushModel]),
+        tests("SharedAccessTests", ["SharedAccess", "ClarionTesting", "WireText"]),
         target("TagExpressions", [.richPushModel]),
         tests("TagExpressionsTests", ["TagExpressions", "ClarionTesting", .richPushModel]),
+        target("TrustedIssuers", ["WireText", .crypto, .jwtKit, .logging, .richPushModel]),
+        tests(
+            "TrustedIssuersTests",
+            ["TrustedIssuers", "ClarionTesting", "WireText", .crypto, .cryptoExtras, .logging, .richPushModel]),
+        target("WireText", [.richPushModel]),
+        tests("WireTextTests", ["WireText", "ClarionTesting", .richPushModel]),
 
         // Floor 2: what the product does, and the two ends of APNs
-        target(
+        lab(
             "APNsEmulation",
             [
-                "APNsProtocol", .crypto, .nioCore, .nioPosix, .nioSSL, .nioTLS, .nioHPACK, .nioHTTP2, .nioConcurrencyHelpers,
-                .logging, .richPushModel, .x509,
+                "APNsProtocol", "LocalCertificates", "WireText", .crypto, .nioCore, .nioPosix, .nioSSL, .nioTLS, .nioHPACK,
+                .nioHTTP2,
+                .nioConcurrencyHelpers, .logging, .richPushModel, .x509,
             ]),
         tests(
             "APNsEmulationTests",
             [
-                "APNsEmulation", "APNsProtocol", "ClarionTesting", .crypto, .logging, .nioCore, .nioConcurrencyHelpers,
-                .nioEmbedded,
-                .nioHPACK,
-                .nioHTTP2, .nioPosix, .nioSSL, .richPushModel,
+                "APNsEmulation", "APNsProtocol", "ClarionTesting", "LocalCertificates", .crypto, .logging, .nioCore,
+                .nioConcurrencyHelpers, .nioEmbedded, .nioHPACK, .nioHTTP2, .nioPosix, .nioSSL, .richPushModel,
             ]),
         target(
             "APNsHTTP2",
             [
-                "APNsProtocol", .crypto, .nioCore, .nioPosix, .nioSSL, .nioTLS, .nioConcurrencyHelpers, .logging, .richPushModel,
+                "APNsProtocol", "WireText", .crypto, .nioCore, .nioPosix, .nioSSL, .nioTLS, .nioConcurrencyHelpers, .logging,
+                .richPushModel,
             ]),
         tests(
             "APNsHTTP2Tests",
             ["APNsHTTP2", "APNsProtocol", "ClarionTesting", .crypto, .logging, .nioCore, .nioConcurrencyHelpers, .nioEmbedded]),
-        target("AppBackend", ["PushHub", "ServiceErrors", "SharedAccess", "TagExpressions", .crypto, .logging, .richPushModel]),
+        target(
+            "AppBackend",
+            [
+                "AuditTrail", "PushHub", "ServiceErrors", "SharedAccess", "TagExpressions", "TrustedIssuers", "WireText", .crypto,
+                .logging, .richPushModel,
+            ]),
         tests(
             "AppBackendTests",
             [
-                "AppBackend", "ClarionTesting", "ContentStorage", "EngineTesting", "PushHub", "ServiceErrors", "SharedAccess",
-                "SQLStorage", "SQLiteDatabase", "TagExpressions", .logging, .richPushModel,
+                "AppBackend", "AuditTrail", "ClarionTesting", "ContentStorage", "EngineTesting", "PushHub", "ServiceErrors",
+                "SharedAccess", "SQLStorage", "SQLiteDatabase", "TagExpressions", "TrustedIssuers", "WireText", .crypto, .logging,
+                .richPushModel,
             ]),
         target(
             "PushHub",
-            ["NotificationTemplates", "ServiceErrors", "SharedAccess", "TagExpressions", .crypto, .logging, .richPushModel]),
+            [
+                "NotificationTemplates", "ServiceErrors", "SharedAccess", "TagExpressions", "WireText", .crypto, .logging,
+                .richPushModel,
+            ]),
         tests(
             "PushHubTests",
             [
@@ -161,7 +192,10 @@ let package = Package(
             ], beside: ["Golden/decode.py"]),
         target(
             "BackendHTTPAPI",
-            ["AppBackend", "HTTPService", "PushHub", "ServiceErrors", "SharedAccess", .hummingbird, .httpTypes, .richPushModel]),
+            [
+                "AuditTrail", "AppBackend", "HTTPService", "PushHub", "ServiceErrors", "SharedAccess", "WireText", .hummingbird,
+                .httpTypes, .nioCore, .richPushModel, .yams,
+            ], resources: [.embedInCode("APIPage")]),
         tests(
             "BackendHTTPAPITests",
             [
@@ -172,35 +206,39 @@ let package = Package(
         target(
             "ContentStorage",
             [
-                "AppBackend", "PushHub", "ServiceErrors", .asyncHTTPClient, .crypto, .nioCore, .nioConcurrencyHelpers, .nioPosix,
+                "AppBackend", "PushHub", "ServiceErrors", "WireText", .asyncHTTPClient, .crypto, .nioCore, .nioConcurrencyHelpers,
+                .nioPosix,
                 .nioSSL, .richPushModel,
             ]),
         tests(
             "ContentStorageTests",
             [
-                "AppBackend", "ContentStorage", "PushHub", "ServiceErrors", "StorageConformance", "ClarionTesting",
+                "AppBackend", "ContentStorage", "PushHub", "ServiceErrors", "StorageConformance", "ClarionTesting", "WireText",
                 .asyncHTTPClient, .nioCore, .nioConcurrencyHelpers, .nioHTTP1, .nioPosix, .richPushModel,
             ]),
-        target("DeviceSimulation", [.asyncHTTPClient, .crypto, .nioCore, .logging, .richPushDevice, .richPushModel]),
+        lab("DeviceSimulation", [.asyncHTTPClient, .crypto, .nioCore, .logging, .richPushDevice, .richPushModel]),
         tests("DeviceSimulationTests", ["DeviceSimulation", "ClarionTesting"]),
         target(
             "HTTPService",
             [
-                "ServiceErrors", .hummingbird, .hummingbirdCore, .hummingbirdHTTP2, .hummingbirdTLS, .httpTypes, .logging,
+                "ServiceErrors", "WireText", .hummingbird, .hummingbirdCore, .hummingbirdHTTP2, .hummingbirdTLS, .httpTypes,
+                .logging,
                 .metrics,
                 .nioCore, .nioConcurrencyHelpers, .nioHPACK, .nioHTTP1, .nioHTTP2, .nioPosix, .nioSSL, .nioTLS, .richPushModel,
             ]),
         tests(
             "HTTPServiceTests",
             [
-                "HTTPService", "ServerObservability", "ClarionTesting", .hummingbirdTesting, .nioCore, .nioEmbedded, .nioHTTP1,
+                "HTTPService", "ServerObservability", "ServiceErrors", "ClarionTesting", "WireText", .hummingbirdTesting,
+                .nioCore, .nioEmbedded,
+                .nioHTTP1,
                 .nioHTTP2, .nioPosix, .nioSSL, .x509, .crypto, .asyncHTTPClient,
             ]),
         target(
             "HubHTTPAPI",
             [
                 "HTTPService", "HubProtocol", "NotificationTemplates", "PushHub", "ServiceErrors", "SharedAccess",
-                "TagExpressions", .crypto, .hummingbird, .httpTypes, .logging, .nioCore, .nioPosix, .richPushModel,
+                "TagExpressions", "WireText", .crypto, .hummingbird, .httpTypes, .logging, .nioCore, .nioPosix, .richPushModel,
             ]),
         tests(
             "HubHTTPAPITests",
@@ -214,29 +252,31 @@ let package = Package(
         target(
             "RemoteHub",
             [
-                "HubProtocol", "PushHub", "ServiceErrors", "SharedAccess", "TagExpressions", .asyncHTTPClient, .crypto, .logging,
+                "HubProtocol", "PushHub", "ServiceErrors", "SharedAccess", "TagExpressions", "WireText", .asyncHTTPClient,
+                .crypto, .logging,
                 .nioConcurrencyHelpers, .nioCore, .nioPosix, .nioSSL, .richPushModel, .richPushSealing,
             ]),
         tests(
             "RemoteHubTests",
             [
                 "RemoteHub", "HubProtocol", "ClarionTesting", "PushHub", "ServiceErrors", "SharedAccess", "TagExpressions",
+                "WireText",
                 .httpTypes, .hummingbird, .logging, .nioConcurrencyHelpers, .nioCore, .richPushModel, .richPushSealing,
             ]),
         target(
             "SQLStorage",
             [
-                "AppBackend", "NotificationTemplates", "PushHub", "ServiceErrors", "SharedAccess", "TagExpressions", .crypto,
-                .logging, .richPushModel,
+                "AppBackend", "AuditTrail", "NotificationTemplates", "PushHub", "ServiceErrors", "SharedAccess", "TagExpressions",
+                "TrustedIssuers", .crypto, .logging, .richPushModel,
             ]),
         target("PostgresDatabase", ["SQLStorage", .logging, .richPushModel]),
         tests(
             "PostgresDatabaseTests",
             [
                 "AppBackend", "PostgresDatabase", "SQLStorage", "StorageConformance", "ClarionTesting", "EngineTesting",
-                "PushHub",
+                "PushHub", "TagExpressions",
                 .crypto, .logging, .richPushModel, .x509,
-            ], beside: ["Fixtures"]),
+            ]),
         target("SQLiteDatabase", ["ServiceErrors", "SQLStorage", .grdb, .grdbSQLite, .logging, .nioCore, .richPushModel]),
         tests(
             "SQLiteDatabaseTests",
@@ -244,33 +284,82 @@ let package = Package(
                 "AppBackend", "SQLiteDatabase", "SQLStorage", "StorageConformance", "ClarionTesting", "EngineTesting",
                 "NotificationTemplates", "PushHub", "ServiceErrors", "SharedAccess", "TagExpressions",
                 .grdb, .grdbSQLite, .logging, .nioConcurrencyHelpers, .richPushModel,
-            ], beside: ["Fixtures"]),
+            ]),
         target(
             "ServerObservability",
-            [.coreMetrics, .hummingbird, .httpTypes, .logging, .metrics, .nioConcurrencyHelpers, .richPushModel]),
+            ["WireText", .coreMetrics, .hummingbird, .httpTypes, .logging, .metrics, .nioConcurrencyHelpers, .richPushModel]),
         tests("ServerObservabilityTests", ["ServerObservability", "ClarionTesting", .hummingbirdTesting]),
 
         // Floor 4: composition
         target(
-            "ClarionServer",
+            "CommandLineSupport",
+            ["SharedAccess", "LongWork", "ServerSettings", "ServiceErrors", .argumentParser, .richPushModel]),
+        tests("CommandLineSupportTests", ["CommandLineSupport", "ServiceErrors", .argumentParser]),
+        lab(
+            "LabServices",
             [
-                "APNsDelivery", "APNsEmulation", "APNsHTTP2", "APNsProtocol", "AppBackend", "BackendHTTPAPI", "ContentStorage",
-                "DeviceSimulation", "HTTPService", "HubHTTPAPI", "HubProtocol", "NotificationTemplates", "PushHub", "RemoteHub",
-                "PostgresDatabase", "ServerObservability", "ServiceErrors", "SharedAccess", "SimulatedPhonePage", "SQLStorage",
-                "SQLiteDatabase", "TagExpressions", .asyncHTTPClient, .crypto, .httpTypes, .hummingbird, .hummingbirdCore,
-                .logging, .metrics,
-                .nioCore, .nioPosix, .nioSSL, .richPushDevice, .richPushModel, .richPushSealing, .serviceLifecycle, .unixSignals,
-                .x509, .yams,
-            ], resources: [.embedInCode("Resources")]),
+                "APNsEmulation", "APNsHTTP2", "APNsProtocol", "AppBackend", "DeviceSimulation", "HTTPService",
+                "LocalCertificates", "RemoteHub", "ServerComposition", "ServerSettings", "ServerStorage", "ServiceErrors",
+                "SimulatedPhonePage", "SQLStorage", "SQLiteDatabase", .asyncHTTPClient, .crypto, .httpTypes, .hummingbird,
+                .logging, .metrics, .nioCore, .nioPosix, .richPushDevice,
+                .richPushModel, .richPushSealing, .serviceLifecycle,
+            ], resources: [.embedInCode("Samples")]),
         tests(
-            "ClarionServerTests",
+            "LabServicesTests",
             [
-                "APNsEmulation", "APNsHTTP2", "APNsProtocol", "ClarionServer", "ClarionTesting", "HTTPService", "PushHub",
-                "ServerObservability", "ServiceErrors", "SharedAccess", "SQLStorage", "SQLiteDatabase", .crypto, .grdb,
-                .httpTypes, .hummingbird, .hummingbirdTesting, .logging, .nioConcurrencyHelpers, .nioPosix, .nioSSL,
-                .richPushModel, .x509,
+                "APNsEmulation", "APNsProtocol", "ClarionTesting", "HTTPService", "LabServices", "ServerSettings",
+                "ServiceErrors",
+                "SQLiteDatabase", .httpTypes, .hummingbird, .hummingbirdTesting, .logging, .richPushModel,
             ]),
         target(
+            "ServerComposition",
+            [
+                "APNsHTTP2", "APNsProtocol", "AppBackend", "BackendHTTPAPI", "HTTPService", "HubHTTPAPI", "LocalCertificates",
+                "PushHub", "RemoteHub", "ServerDelivery", "ServerObservability", "ServerSettings", "ServerStorage",
+                "ServiceErrors", "SharedAccess", "SQLStorage", "TrustedIssuers", .asyncHTTPClient, .httpTypes, .hummingbird,
+                .hummingbirdCore, .logging, .metrics, .nioCore, .nioPosix, .nioSSL, .richPushModel, .serviceLifecycle,
+                .unixSignals,
+            ], resources: [.embedInCode("Resources")]),
+        target(
+            "ServerDelivery",
+            [
+                "APNsDelivery", "APNsHTTP2", "APNsProtocol", "PushHub", "ServerSettings", "ServiceErrors", .crypto, .logging,
+                .nioCore, .nioPosix, .nioSSL, .richPushModel, .x509,
+            ]),
+        target(
+            "ServerOperations",
+            [
+                "AuditTrail", "APNsHTTP2", "APNsProtocol", "AppBackend", "ContentStorage", "HubHTTPAPI", "LongWork",
+                "PostgresDatabase",
+                "PushHub", "ServerDelivery", "ServerSettings", "ServerStorage", "ServiceErrors", "SharedAccess", "SQLStorage",
+                "SQLiteDatabase", .logging, .nioCore, .nioPosix, .richPushModel,
+            ]),
+        target(
+            "ServerSettings",
+            [
+                "APNsHTTP2", "APNsProtocol", "AppBackend", "ContentStorage", "HTTPService", "HubProtocol", "PostgresDatabase",
+                "PushHub", "ServerObservability", "ServiceErrors", "SharedAccess", "TrustedIssuers", .logging, .nioCore,
+                .richPushModel, .yams,
+            ]),
+        target(
+            "ServerStorage",
+            [
+                "AuditTrail", "AppBackend", "ContentStorage", "HTTPService", "LongWork", "PostgresDatabase", "PushHub",
+                "ServerDelivery",
+                "ServerObservability", "ServerSettings", "ServiceErrors", "SharedAccess", "SQLStorage", "SQLiteDatabase",
+                "TrustedIssuers", .crypto, .logging, .metrics, .richPushModel,
+            ]),
+        tests(
+            "ServerTests",
+            [
+                "APNsEmulation", "APNsHTTP2", "APNsProtocol", "AppBackend", "ClarionTesting", "EngineTesting", "HTTPService",
+                "HubProtocol",
+                "LocalCertificates", "LongWork",
+                "PushHub", "ServerComposition", "ServerDelivery", "ServerObservability", "ServerOperations", "ServerSettings",
+                "ServerStorage", "ServiceErrors", "SharedAccess", "SQLStorage", "SQLiteDatabase", .crypto, .grdb, .httpTypes,
+                .hummingbird, .hummingbirdTesting, .logging, .nioConcurrencyHelpers, .nioPosix, .nioSSL, .richPushModel, .x509,
+            ]),
+        lab(
             "SimulatedPhonePage",
             [
                 "APNsProtocol", "DeviceSimulation", "HTTPService", "ServiceErrors", .hummingbird, .httpTypes, .nioCore, .nioPosix,
@@ -285,15 +374,24 @@ let package = Package(
                 .hummingbirdTesting, .logging, .richPushModel,
             ]),
 
-        // Floor 5: the program
+        // Floor 5: the programs
         .executableTarget(
             name: "clarion",
             dependencies: [
-                "APNsEmulation", "AppBackend", "ClarionServer", "DeviceSimulation", "HubProtocol", "PushHub", "RemoteHub",
-                "ServiceErrors", "SharedAccess", .argumentParser, .asyncHTTPClient, .logging, .nioCore, .nioPosix, .nioSSL,
-                .richPushDevice, .richPushModel, .richPushSealing, .serviceLifecycle,
+                "AuditTrail", "AppBackend", "CommandLineSupport", "HubProtocol", "PushHub", "RemoteHub", "ServerComposition",
+                "ServerOperations", "ServerSettings", "ServiceErrors", "SharedAccess", .argumentParser, .asyncHTTPClient,
+                .nioCore, .nioPosix, .nioSSL, .richPushModel,
+                .richPushSealing,
             ],
             swiftSettings: house),
+        .executableTarget(
+            name: "clarion-lab",
+            dependencies: [
+                "SharedAccess", "CommandLineSupport", "DeviceSimulation", "LabServices", "ServerSettings", .argumentParser,
+                .richPushDevice,
+                .richPushModel,
+            ],
+            path: "Lab/clarion-lab", swiftSettings: house),
 
         // For tests only
         target("ClarionTesting", ["SharedAccess", .logging, .richPushModel, .nioConcurrencyHelpers, .nioCore, .nioPosix]),
@@ -303,16 +401,18 @@ let package = Package(
         target(
             "StorageConformance",
             [
-                "AppBackend", "ClarionTesting", "NotificationTemplates", "PushHub", "ServiceErrors", "SharedAccess",
+                "AuditTrail", "AppBackend", "ClarionTesting", "NotificationTemplates", "PushHub", "ServiceErrors", "SharedAccess",
                 "TagExpressions", .nioConcurrencyHelpers, .richPushModel,
             ]),
         tests(
             "EndToEndTests",
             [
-                "APNsEmulation", "AppBackend", "ClarionServer", "ClarionTesting", "ContentStorage", "DeviceSimulation",
-                "HubProtocol",
-                "PushHub", "RemoteHub",
-                "SQLStorage", "SQLiteDatabase", "ServerObservability", "SharedAccess", "SimulatedPhonePage", .asyncHTTPClient,
+                "APNsEmulation", "AppBackend", "ClarionTesting", "ContentStorage", "DeviceSimulation",
+                "EngineTesting",
+                "HubProtocol", "LabServices", "LongWork", "PushHub", "RemoteHub", "ServerComposition", "ServerOperations",
+                "ServerSettings",
+                "ServerStorage", "ServiceErrors", "SQLStorage", "SQLiteDatabase", "ServerObservability",
+                "SharedAccess", "SimulatedPhonePage", "WireText", .asyncHTTPClient,
                 .logging, .nioCore, .nioHTTP1, .nioPosix, .nioSSL, .richPushDevice,
                 .richPushModel,
             ]),

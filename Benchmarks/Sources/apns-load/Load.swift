@@ -13,7 +13,7 @@ struct Load {
     let client: APNsClient
     let loops: [any EventLoop]
     private let body: [UInt8]
-    private let tokens: [String]
+    private let tokens: [APNsDeviceToken]
     private static let headers = APNsPush.Headers(topic: "com.example.app", pushType: .alert, priority: 10, expiration: 0)
 
     init(_ options: LoadOptions, group: MultiThreadedEventLoopGroup) throws {
@@ -34,7 +34,7 @@ struct Load {
             eventLoopGroup: group, logger: Logger(label: "apns-load", factory: { _ in SwiftLogNoOpLogHandler() }))
         let text = #"{"aps":{"alert":""#
         body = Array(text.utf8) + [UInt8](repeating: 0x78, count: max(0, options.body - text.utf8.count - 3)) + Array("\"}}".utf8)
-        tokens = (0..<4096).map { Self.token($0) }
+        tokens = (0..<4096).map { APNsDeviceToken(Self.token($0)) }
     }
 
     /// 64 hexadecimal digits. Cheap, because making tokens is no part of what is measured.
@@ -46,7 +46,7 @@ struct Load {
 
     func push(_ number: Int) -> APNsPush {
         APNsPush(
-            deviceToken: tokens[number % tokens.count], headers: Self.headers, payload: body,
+            token: tokens[number % tokens.count], headers: Self.headers, payload: body,
             apnsID: options.hasIDs ? UUID() : nil)
     }
 

@@ -22,7 +22,7 @@ static void add_extension(X509 *certificate, int kind, const char *value) {
     X509_EXTENSION_free(extension);
 }
 
-// A certificate for this run, signed by itself: the client is told to trust it.
+// A self-signed certificate for this run; the client is configured to trust it.
 static X509 *make_certificate(EVP_PKEY *key) {
     X509 *certificate = X509_new();
     X509_set_version(certificate, 2);

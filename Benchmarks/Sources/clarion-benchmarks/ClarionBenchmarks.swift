@@ -59,6 +59,17 @@ enum ClarionBenchmarks {
         for line in Measurement.table(try HubBenchmark(program: words[1], load: words[2], rounds: rounds).run()) { print(line) }
         // It prints its own table, a line as soon as it is known.
         print(try CommandRun.client([words[3], "1000000", "\(rounds)"]).output)
+        try pages(onPostgreSQLBy: words[3], rounds: rounds)
+    }
+
+    /// The pages of an audience on a PostgreSQL server half a millisecond away.
+    private static func pages(onPostgreSQLBy program: String, rounds: Int) throws {
+        let folder = FileManager.default.temporaryDirectory.appending(path: "clarion-benchmarks-\(UUID().uuidString)")
+        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        defer { try? FileManager.default.removeItem(at: folder) }
+        let database = try ThrowAwayDatabase(folder: folder.appending(path: "postgresql"))
+        defer { database.stop() }
+        print(try CommandRun.client([program, "200000", "\(rounds)", database.url, "500"]).output)
     }
 
     /// Returns whether every limit is kept. Temporary files are gone by then.

@@ -18,7 +18,7 @@ struct CommandRun {
         FileManager.default.isExecutableFile(atPath: "/usr/bin/taskset") ? ["taskset", "-c", "\(core)"] + command : command
     }
 
-    /// Runs a command on the client's core, unless it is told another. One at a time: what children used is known for all of them together.
+    /// Runs a command on the client's core, or on `core`. One at a time: the system sums the usage of all children.
     static func client(
         _ command: [String], core: Int = 0, environment: [String: String] = [:], input: String? = nil
     ) throws -> CommandRun {

@@ -51,10 +51,10 @@ struct FetchBenchmark {
             note("50,000 fetches of a 10 KiB thumb, 1,000 connections", storm.report.seconds, "s", limit: Self.stormLimit)
             note("their latency, 99 of 100 below", storm.report.late, "ms", limit: Self.lateLimit)
             note("their processor time of one", storm.microseconds, "µs")
-            let (strangers, others) = try signIns(stage)
-            note("storm of sign-ins: answered 503", strangers.count(503))
-            note("storm of sign-ins: answered 200", strangers.count(200))
-            note("storm of sign-ins: answered 401 and 429", strangers.count(401) + strangers.count(429))
+            let (attempts, others) = try signIns(stage)
+            note("storm of sign-ins: answered 503", attempts.count(503))
+            note("storm of sign-ins: answered 200", attempts.count(200))
+            note("storm of sign-ins: answered 401 and 429", attempts.count(401) + attempts.count(429))
             note("fetches, sends and health beside it, median", others.median, "ms")
             note("fetches, sends and health beside it, 99 of 100 below", others.late, "ms", limit: Self.lateLimit)
             note("fetches, sends and health beside it, refused", Double(others.requests) - others.count(200) - others.count(201))
@@ -75,15 +75,15 @@ struct FetchBenchmark {
         return (report, (try server.processorSeconds() - before) / Double(count) * 1_000_000)
     }
 
-    /// For ten seconds two hundred connections sign in without a pause, whatever they are told; beside them 5,000 other requests.
-    private func signIns(_ stage: FetchStage) throws -> (strangers: Report, others: Report) {
+    /// For ten seconds two hundred connections sign in without a pause, whatever the answer; beside them 5,000 other requests.
+    private func signIns(_ stage: FetchStage) throws -> (attempts: Report, others: Report) {
         let storm = try RunningCommand(
             CommandRun.pinned(to: 1, [load, "\(stage.port)", "200", "1000000", "10", stage.path("sign-ins")]))
         Thread.sleep(forTimeInterval: 1)
         let others = try CommandRun.client([load, "\(stage.port)", "50", "5000", "60", stage.path("others")], core: 1)
-        let strangers = try storm.output()
+        let attempts = try storm.output()
         return (
-            try JSONDecoder().decode(Report.self, from: Data(strangers.utf8)),
+            try JSONDecoder().decode(Report.self, from: Data(attempts.utf8)),
             try JSONDecoder().decode(Report.self, from: Data(others.output.utf8))
         )
     }

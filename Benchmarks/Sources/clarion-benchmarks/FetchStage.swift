@@ -132,12 +132,12 @@ final class FetchStage {
         let words = #"{"message":"while it storms"}"#
         let send = Self.request("POST", "/api/v1/notifications", Self.basic(Self.name(0)), json: words)
         try write(Array(fetches.prefix(98)) + [Self.request("GET", "/livez", nil), send], "others")
-        // Every 20th is somebody who has not signed in before; the others guess names.
-        let strangers = (0..<2_000).map { number in
-            let name = number % 20 == 0 ? Self.name(1 + number / 20) : "stranger\(number)"
+        // Every 20th is a user who has not signed in before; the others are unknown names.
+        let attempts = (0..<2_000).map { number in
+            let name = number % 20 == 0 ? Self.name(1 + number / 20) : "unknown\(number)"
             return Self.request("GET", "/api/v1/me", Self.basic(name))
         }
-        try write(strangers, "sign-ins")
+        try write(attempts, "sign-ins")
     }
 
     func path(_ name: String) -> String { folder.appending(path: name + ".requests").path }

@@ -6,7 +6,7 @@
     private let streamType = SOCK_STREAM
 #endif
 
-/// The least of a client that can tell whether a server answers: a web client would cost more than what is measured.
+/// A minimal client that checks whether a server answers: a web client would cost more than what is measured.
 enum LoopbackSocket {
     /// A port that was free a moment ago.
     static func freePort() throws -> UInt16 {

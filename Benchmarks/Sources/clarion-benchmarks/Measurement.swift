@@ -5,7 +5,7 @@ struct Measurement {
     var name: String
     var unit: String
     var values: [Double]
-    /// What it must stay below; absent when the figure is only told.
+    /// What it must stay below; absent when the figure is only reported.
     var limit: Double?
     /// Whether every value is held to the limit, as with memory, for which the system ends a process the first time; otherwise the
     /// median is.

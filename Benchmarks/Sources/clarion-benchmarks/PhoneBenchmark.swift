@@ -20,7 +20,7 @@ struct PhoneBenchmark {
         defer { stage.stop() }
         let small = try Self.picture(10_000, in: folder)
         let large = try Self.picture(10_000_000, in: folder)
-        // The first push also fills the system's cache of the program; it counts for nobody.
+        // The first push also fills the system's cache of the program; it is not counted.
         _ = try stage.push(small)
         var shown = Measurement(name: "push to shown, 10 kB picture", unit: "ms", values: [], limit: Self.shownLimit)
         var shownLarge = Measurement(name: "push to shown, 10 MB picture", unit: "ms", values: [], limit: Self.shownLimit)
@@ -42,7 +42,7 @@ struct PhoneBenchmark {
         return [shown, shownLarge, own, all, code]
     }
 
-    /// Noise behind the mark of a GIF: nobody decodes it.
+    /// Noise behind the mark of a GIF; it is never decoded.
     private static func picture(_ count: Int, in folder: URL) throws -> String {
         var bytes = Data("GIF89a".utf8)
         bytes.append(contentsOf: (0..<count - 6).map { _ in UInt8.random(in: .min ... .max) })

@@ -2,7 +2,7 @@ import Foundation
 
 /// A local APNs, a server and a phone in a terminal, each a process.
 final class PhoneStage {
-    /// What the phone told of a push.
+    /// What the phone reported of a push.
     struct Push {
         var milliseconds: Double
         /// In MiB.
@@ -72,7 +72,7 @@ final class PhoneStage {
         return process
     }
 
-    /// Sends a picture and returns what the phone told of its push.
+    /// Sends a picture and returns what the phone reported of its push.
     func push(_ picture: String) throws -> Push {
         count += 1
         let sending = try start(["send", "--message", "push \(count)", "--picture", picture])
@@ -80,10 +80,10 @@ final class PhoneStage {
         guard sending.terminationStatus == 0 else { throw ServeBenchmark.Fault(description: "the push was not sent") }
         var found: Push?
         try wait("the push on the phone") {
-            found = told()
+            found = newestPush()
             return found != nil
         }
-        guard let found else { throw ServeBenchmark.Fault(description: "the phone tells nothing") }
+        guard let found else { throw ServeBenchmark.Fault(description: "the phone reports no push") }
         return found
     }
 
@@ -95,7 +95,7 @@ final class PhoneStage {
     }
 
     /// The newest push, when as many as were sent have been shown.
-    private func told() -> Push? {
+    private func newestPush() -> Push? {
         let lines = ((try? String(contentsOf: story, encoding: .utf8)) ?? "").split(separator: "\n")
         let steps = lines.compactMap { try? JSONDecoder().decode(Step.self, from: Data($0.utf8)) }
         let shown = steps.filter { $0.title == "The phone shows the notification" }

@@ -1,13 +1,15 @@
 import Foundation
 import Logging
+import PostgresDatabase
 import PushHub
 import RichPushModel
 import SQLStorage
 import SQLiteDatabase
 import TagExpressions
 
-/// `hub-pages DEVICES ROUNDS` fills a hub in SQLite and reads the audience of sends to all, to a tenth and to a hundredth of it, page
-/// by page as the dispatcher does. Prints devices per second, of the clock and of the processor.
+/// `hub-pages DEVICES ROUNDS [URL MICROSECONDS]` fills a hub and reads the audiences of sends page by page, as the dispatcher does: in
+/// SQLite, or in the empty PostgreSQL database of the URL with so much added to each round trip. Prints devices per second, of the clock
+/// and of the processor.
 ///
 /// `hub-pages fill DATABASE HUB DEVICES` fills a hub of a database file and does nothing else.
 @main
@@ -18,32 +20,62 @@ enum HubPages {
     private static let pageSize = 1_000
 
     static func main() async throws {
-        if CommandLine.arguments.count == 5, CommandLine.arguments[1] == "fill", let count = Int(CommandLine.arguments[4]) {
-            return try await fill(CommandLine.arguments[2], hubName: CommandLine.arguments[3], count)
+        let words = Array(CommandLine.arguments.dropFirst())
+        if words.count == 4, words[0] == "fill", let count = Int(words[3]) {
+            return try await fill(words[1], hubName: words[2], count)
         }
-        let words = CommandLine.arguments.dropFirst().compactMap { Int($0) }
-        guard words.count == 2, words[0] >= 1_000, words[1] > 0 else {
-            print("usage: hub-pages DEVICES ROUNDS | fill DATABASE HUB DEVICES")
-            exit(64)
+        let numbers = words.prefix(2).compactMap { Int($0) }
+        guard numbers.count == 2, numbers[0] >= 1_000, numbers[1] > 0 else { usage() }
+        switch words.count {
+        case 2: try await measureSQLite(devices: numbers[0], rounds: numbers[1])
+        case 4:
+            guard let delay = UInt32(words[3]) else { usage() }
+            let logger = Logger(label: "bench") { _ in SwiftLogNoOpLogHandler() }
+            let database = try PostgresDatabase(DatabaseURL(words[2]), logger: logger)
+            print("PostgreSQL, \(delay) µs added to each round trip")
+            try await measure(database, devices: numbers[0], rounds: numbers[1], delay: delay)
+        default: usage()
         }
+    }
+
+    private static func usage() -> Never {
+        print("usage: hub-pages DEVICES ROUNDS [URL MICROSECONDS] | fill DATABASE HUB DEVICES")
+        exit(64)
+    }
+
+    private static func measureSQLite(devices: Int, rounds: Int) async throws {
         let folder = FileManager.default.temporaryDirectory.appending(path: "clarion-pages-\(UUID().uuidString)")
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
         defer { try? FileManager.default.removeItem(at: folder) }
+        print("SQLite")
         let database = try SQLiteDatabase(path: folder.appending(path: "clarion.sqlite").path(), access: .server)
+        try await measure(database, devices: devices, rounds: rounds, delay: 0)
+    }
+
+    /// Audiences by name. `row` and `tenth` are independent of each other.
+    private static let audiences: [(name: String, tags: String?)] = [
+        ("all", nil), ("100 %", "all"), ("10 %", "tenth:3"), ("1 %", "part:42"), ("a || b", "tenth:1 || tenth:2"),
+        ("20 tags", (0..<20).map { "part:\($0)" }.joined(separator: " || ")), ("a && b, 1 %", "tenth:3 && row:4"),
+        ("!a", "!tenth:1"), ("(a || b) && !c", "(tenth:1 || tenth:2) && !row:4"),
+    ]
+
+    private static func measure(_ database: any SQLDatabase, devices: Int, rounds: Int, delay: UInt32) async throws {
         try await SchemaMigrator().migrate(database, at: now)
         let hub = try await SQLHubStore(database).ensureHub(named: "bench", at: now)
         let start = ContinuousClock.now
-        try await fill(database, hub, words[0])
-        print("\(words[0]) devices, stored in \((ContinuousClock.now - start) / .seconds(1)) seconds")
-        for (name, tag) in [("all", nil), ("100 %", "all"), ("10 %", "tenth:3"), ("1 %", "part:42")] {
-            var best = (perSecond: [Double](), perProcessorSecond: [Double]())
-            for _ in 0..<words[1] {
-                let (rate, processor) = try await read(database, hub, tag)
-                best.perSecond.append(rate)
-                best.perProcessorSecond.append(processor)
+        try await fill(database, hub, devices, hasRows: true)
+        print("\(devices) devices, stored in \((ContinuousClock.now - start) / .seconds(1)) seconds")
+        let read = delay > 0 ? DelayedDatabase(database, microseconds: delay) : database
+        for (name, tags) in audiences {
+            var perSecond: [Double] = []
+            var perProcessorSecond: [Double] = []
+            for _ in 0..<rounds {
+                let (rate, processor) = try await self.read(read, hub, tags)
+                perSecond.append(rate)
+                perProcessorSecond.append(processor)
             }
             let median = { (values: [Double]) in Int(values.sorted()[values.count / 2]) }
-            print("\(name): \(median(best.perSecond)) devices per second, \(median(best.perProcessorSecond)) per CPU second")
+            print("\(name): \(median(perSecond)) devices per second, \(median(perProcessorSecond)) per CPU second")
         }
         try database.close()
     }
@@ -51,25 +83,25 @@ enum HubPages {
     private static func fill(_ path: String, hubName: String, _ count: Int) async throws {
         let database = try SQLiteDatabase(path: path, access: .server)
         try await SchemaMigrator().migrate(database, at: now)
-        try await fill(database, SQLHubStore(database).ensureHub(named: hubName, at: now), count)
+        try await fill(database, SQLHubStore(database).ensureHub(named: hubName, at: now), count, hasRows: false)
         try database.close()
     }
 
-    private static func fill(_ database: SQLiteDatabase, _ hub: HubID, _ count: Int) async throws {
+    private static func fill(_ database: any SQLDatabase, _ hub: HubID, _ count: Int, hasRows: Bool) async throws {
         let store = SQLDeviceStore(database)
         for first in stride(from: 0, to: count, by: 500) {
             try await withThrowingTaskGroup(of: Void.self) { group in
                 for number in first..<min(first + 500, count) {
-                    group.addTask { _ = try await store.upsert(device(number), in: hub, at: now) }
+                    group.addTask { _ = try await store.upsert(device(number, hasRows), in: hub, at: now) }
                 }
                 try await group.waitForAll()
             }
         }
     }
 
-    private static func device(_ number: Int) -> DeviceUpsert {
+    private static func device(_ number: Int, _ hasRow: Bool) -> DeviceUpsert {
         let digits = String(number, radix: 16, uppercase: true)
-        let tags = ["all", "tenth:\(number % 10)", "part:\(number % 100)"]
+        let tags = ["all", "tenth:\(number % 10)", "part:\(number % 100)"] + (hasRow ? ["row:\(number / 10 % 10)"] : [])
         guard let id = RecordID("device-\(number)") else { preconditionFailure("a name of letters and digits is an id") }
         return DeviceUpsert(
             id: id, kind: .registration,
@@ -78,7 +110,7 @@ enum HubPages {
     }
 
     /// Every target of a send, and how fast they were read.
-    private static func read(_ database: SQLiteDatabase, _ hub: HubID, _ tag: String?) async throws -> (Double, Double) {
+    private static func read(_ database: any SQLDatabase, _ hub: HubID, _ tag: String?) async throws -> (Double, Double) {
         let queue = SQLSliceQueue(database)
         let leases = try await leases(database, queue, hub, tag)
         var found = 0
@@ -87,7 +119,7 @@ enum HubPages {
             while lease.cursor < lease.last {
                 let request = PageRequest(lease: lease, now: now, limit: pageSize, scanLimit: 10_000, pendingLimit: 1_000)
                 guard let page = try await queue.page(request), case .walk(let walk) = page.work else { break }
-                found += walk.candidates.count
+                found += walk.targets.count
                 lease.cursor = walk.through
             }
         }
@@ -97,7 +129,7 @@ enum HubPages {
 
     /// A new send, and all its slices.
     private static func leases(
-        _ database: SQLiteDatabase, _ queue: SQLSliceQueue, _ hub: HubID, _ tag: String?
+        _ database: any SQLDatabase, _ queue: SQLSliceQueue, _ hub: HubID, _ tag: String?
     ) async throws -> [SliceLease] {
         let stores = NotificationHub.Stores(
             devices: SQLDeviceStore(database), intake: SQLIntakeStore(database), telemetry: SQLTelemetryStore(database))

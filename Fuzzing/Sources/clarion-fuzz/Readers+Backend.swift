@@ -2,6 +2,7 @@ import Foundation
 import RichPushModel
 import RichPushSealing
 import ServiceErrors
+import WireText
 
 @testable import AppBackend
 @testable import ContentStorage
@@ -49,8 +50,7 @@ extension FuzzedReader {
         let text = String(decoding: bytes, as: UTF8.self)
         _ = HandPushReview(push: HandPush(payload: text), bundleID: "com.example.app").findings
         _ = PushEnvelope(payload: Data(bytes))
-        var reader = PushBodyReader(bytes)
-        guard (try? reader.aps()) != nil else { return }
+        guard (try? PushBodyReader.aps(in: bytes)) != nil else { return }
         precondition((try? JSONDecoder().decode(AnyBody.self, from: Data(bytes))) != nil, "what was taken is no JSON")
     }
 
@@ -64,7 +64,7 @@ extension FuzzedReader {
         guard (try? Data(bytes).write(to: file)) != nil, let envelope = try? SealedEnvelope(file) else { return }
         guard let id = RichID(number: 1), let installation = InstallationID("device") else { return }
         let opened = try? envelope.open(for: id, installation: installation, with: deviceKey)
-        precondition(opened == nil, "an envelope opens that nobody sealed")
+        precondition(opened == nil, "an envelope opens that was never sealed")
     }
 
     private static let deviceKey = SealingPrivateKey()
@@ -75,7 +75,7 @@ extension FuzzedReader {
         let request = SharedAccessRequest(hosts: ["push.example.test"], path: "/demo/messages", now: now)
         let plain = SharedAccessSignature.verify(header: text, for: request, rules: rules)
         precondition(plain == SharedAccessVerifier().verify(header: text, for: request, rules: rules), "the verifiers disagree")
-        if case .success = plain { preconditionFailure("a token is believed that nobody signed") }
+        if case .success = plain { preconditionFailure("an unsigned token is accepted") }
         if let audience = SharedAccessAudience(encoded: text) {
             _ = audience.admits(hosts: ["push.example.test"], path: "/demo/messages")
         }
@@ -103,10 +103,10 @@ extension FuzzedReader {
         if let credential = InstallationCredential(text: text) {
             precondition(InstallationCredential(text: credential.text)?.digest == credential.digest, "a credential changes")
         }
-        precondition(tickets.verify(text, now: now) == nil, "a ticket is believed that nobody signed")
+        precondition(tickets.verify(text, now: now) == nil, "an unsigned ticket is accepted")
         if let bytes = Base64URL.bytes(of: text) { precondition(Base64URL.text(of: bytes) == text, "bytes have two spellings") }
         _ = MasterKey(text: text)
-        precondition((try? box.open(text, for: "fuzz")) == nil, "a text opens that nobody sealed")
+        precondition((try? box.open(text, for: "fuzz")) == nil, "a text opens that was never sealed")
     }
 
     private static let tickets = ContentTicketSigner()
@@ -116,6 +116,6 @@ extension FuzzedReader {
     @Sendable private static func readStoreAnswer(_ bytes: [UInt8]) {
         _ = S3Document(bytes)
         let text = String(decoding: bytes, as: UTF8.self)
-        if let moment = S3Moment.read(header: text) ?? S3Moment.read(document: text) { _ = S3Moment.stamp(moment) }
+        if let moment = HTTPDate.moment(text) ?? S3Moment.read(document: text) { _ = S3Moment.stamp(moment) }
     }
 }

@@ -57,8 +57,8 @@ extension FuzzedReader {
 
     /// A header of a provider: no token but a signed one is believed.
     @Sendable private static func readProviderToken(_ bytes: [UInt8]) {
-        guard let token = ProviderToken(String(decoding: bytes, as: UTF8.self)) else { return }
-        precondition(!token.isSigned(by: key), "a token is believed that nobody signed")
+        guard let token = PresentedToken(String(decoding: bytes, as: UTF8.self)) else { return }
+        precondition(!token.isSigned(by: key), "an unsigned token is accepted")
     }
 
     private static let key = P256.Signing.PrivateKey().publicKey

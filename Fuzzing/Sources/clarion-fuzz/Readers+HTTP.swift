@@ -4,6 +4,7 @@ import NIOCore
 import NIOHTTP1
 import RichPushModel
 import ServiceErrors
+import WireText
 
 @testable import BackendHTTPAPI
 @testable import HTTPService
@@ -94,10 +95,11 @@ extension FuzzedReader {
         let text = input.text
         if CanonicalPath.isCanonical(text) {
             precondition(!text.contains("//") && !"\(text)/".contains("/../"), "a path has two spellings")
-            precondition(QueryParameters.decoded(text) != nil, "a path cannot be decoded")
+            precondition(PercentEncoding.decode(text) != nil, "a path cannot be decoded")
         }
         _ = try? QueryParameters(text, allowed: ["a", "limit"]).number("limit", in: 1...100)
         _ = HeaderParameters(text)
+        _ = HeaderParameters(lenient: text)
         if case .part(let range) = RangeSelection(header: text, size: size) {
             precondition(!range.isEmpty && range.lowerBound >= 0 && range.upperBound <= size, "a range outside of the content")
         }

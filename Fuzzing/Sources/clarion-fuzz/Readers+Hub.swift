@@ -68,8 +68,7 @@ extension FuzzedReader {
 
     /// The body of a push is JSON, whatever filled it; names that occur twice stood in the template.
     private static func expectObject(_ bytes: [UInt8]) {
-        var reader = PushBodyReader(bytes)
-        do { _ = try reader.aps() } catch {
+        do { _ = try PushBodyReader.aps(in: bytes) } catch {
             let allowed = ["names aps twice", "names a member of aps twice", "has an aps that is no object"]
             precondition(allowed.contains { error.detail?.contains($0) == true }, "a filled template is no JSON: \(error)")
         }
@@ -108,7 +107,7 @@ extension FuzzedReader {
         let rest = input.rest
         switch choice {
         case 0: _ = try? HubDescription.read(entry: rest)
-        case 1: _ = try? HubEntry.read(feed: rest)
+        case 1: _ = try? HubDescription.read(feed: rest)
         case 2:
             guard let job = try? HubJobDocument.read(entry: rest) else { return }
             precondition((try? HubJobDocument.read(entry: Array(job.request().utf8))) != nil, "a job cannot be read again")

@@ -1,4 +1,5 @@
 import RichPushModel
+import WireText
 
 @testable import HubProtocol
 
@@ -63,7 +64,7 @@ extension FuzzedReader {
             let line = input.line()
             guard !line.isEmpty else { break }
             let parts = line.split(separator: ":", maxSplits: 1, omittingEmptySubsequences: false).map(String.init)
-            headers.fields.append(HeaderField(parts[0], parts.count > 1 ? parts[1].trimmingBlanks : ""))
+            headers.fields.append(HeaderField(parts[0], parts.count > 1 ? parts[1] : ""))
         }
         _ = try? SendHeaders(headers, body: input.bytes, now: Timestamp(milliseconds: 1_800_000_000_000))
         _ = IfMatch(header: headers["If-Match"])?.version
@@ -76,7 +77,7 @@ extension FuzzedReader {
         if case .route(let route) = HubRoute.match(method: method, path: path) {
             precondition(route.hub.utf8.count <= path.utf8.count, "a name is longer than its path")
         }
-        let parameters = QueryParameters(query)
+        let parameters = HubQuery(query)
         _ = parameters.apiVersion
         if let list = try? ListQuery(parameters) { _ = list.parameters }
         if let filter = try? RegistrationFilter(query), let again = try? RegistrationFilter(filter.text) {

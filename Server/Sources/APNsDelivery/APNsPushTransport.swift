@@ -12,7 +12,6 @@ public struct APNsPushTransport: PushTransport {
     private let clients: [APNsEnvironment: any APNsPushSending]
     private let defaultEnvironment: APNsEnvironment
     private let defaultTopic: String
-    private let advice: PushRetryAdvice
     private let refused = RefusedTokens()
     private let tokenNotices = RefusalNotices()
     private let topicNotices = RefusalNotices()
@@ -25,13 +24,11 @@ public struct APNsPushTransport: PushTransport {
     ///   - defaultEnvironment: for targets that name none.
     ///   - defaultTopic: the bundle id, for header sets that name no topic.
     public init(
-        clients: [APNsEnvironment: any APNsPushSending], defaultEnvironment: APNsEnvironment, defaultTopic: String,
-        advice: PushRetryAdvice = PushRetryAdvice(), logger: Logger
+        clients: [APNsEnvironment: any APNsPushSending], defaultEnvironment: APNsEnvironment, defaultTopic: String, logger: Logger
     ) {
         self.clients = clients
         self.defaultEnvironment = defaultEnvironment
         self.defaultTopic = defaultTopic
-        self.advice = advice
         self.logger = logger
     }
 
@@ -51,12 +48,12 @@ public struct APNsPushTransport: PushTransport {
         return settled(batch, groups, answers)
     }
 
-    /// What the client of one environment said; without outcomes where there is no client.
+    /// The result of one environment's client; without outcomes where there is no client.
     private struct Answer {
         var targets: [Int]
         var outcomes: [APNsOutcome]?
 
-        /// Looks at them where they lie: one that is taken out is copied, with all that the other kinds may hold.
+        /// Reads them in place: an outcome that is taken out of the array is copied with all its payload.
         var areAllAccepted: Bool {
             outcomes?.withUnsafeBufferPointer { outcomes in outcomes.indices.allSatisfy { outcomes[$0].isAccepted } } ?? false
         }
@@ -66,7 +63,7 @@ public struct APNsPushTransport: PushTransport {
         Answer(targets: group.targets, outcomes: await clients[group.environment]?.send(group.pushes, lane: lane))
     }
 
-    /// The outcomes in the hub's terms, after what is to be noted of tokens and told to the operator.
+    /// The outcomes as the hub names them. Also records refused tokens and logs what an operator has to correct.
     private func settled(_ batch: PushBatch, _ groups: APNsBatchGroups, _ answers: [Answer]) -> PushOutcomes {
         let isNoneRefused = refused.isEmpty
         if isNoneRefused, let only = answers.first, only.targets.count == batch.targets.count, only.areAllAccepted {
@@ -80,21 +77,22 @@ public struct APNsPushTransport: PushTransport {
                     outcomes[target] = .accepted
                     continue
                 }
-                note(answer.outcomes?[position], for: batch.targets.handle(at: target))
+                note(answer.outcomes?[position], for: batch.targets, at: target)
                 outcomes[target] = outcome(answer.outcomes?[position])
             }
         }
-        judgeTopics(&outcomes, batch, groups)
+        judgeTopics(&outcomes, batch)
         report(outcomes, batch)
         return PushOutcomes(outcomes.map { $0 ?? .unknown(reason: APNsFailure.cancelled.rawValue) })
     }
 
-    /// Keeps in mind which tokens APNs refuses.
-    private func note(_ outcome: APNsOutcome?, for handle: DeviceHandle) {
+    /// Remembers which tokens APNs refuses.
+    private func note(_ outcome: APNsOutcome?, for targets: PushTargets, at position: Int) {
+        let token = APNsDeviceToken(in: targets.bytes, at: targets.token(at: position))
         switch outcome {
         case .rejected(let rejection) where [.badDeviceToken, .deviceTokenNotForTopic].contains(rejection.reason):
-            refused.insert(handle.text)
-        case .accepted: refused.remove(handle.text)
+            refused.insert(token)
+        case .accepted: refused.remove(token)
         default: break
         }
     }
@@ -105,7 +103,7 @@ public struct APNsPushTransport: PushTransport {
         guard let outcome else {
             return clients.isEmpty ? .misconfigured(reason: "no APNs credential is set") : .unsupported
         }
-        return PushOutcome(outcome, advice: advice, now: SystemClock().now)
+        return PushOutcome(outcome, now: SystemClock().now)
     }
 
     /// A batch of at least so many pushes that APNs refuses as a whole for the transport's own topic waits for the operator: the rest of
@@ -114,8 +112,8 @@ public struct APNsPushTransport: PushTransport {
 
     private static let topicReasons: Set<String> = [APNsReason.topicDisallowed.rawValue, APNsReason.badTopic.rawValue]
 
-    /// Tells the operator of refused topics, and makes a batch wait of which nothing else came.
-    private func judgeTopics(_ outcomes: inout [PushOutcome?], _ batch: PushBatch, _ groups: APNsBatchGroups) {
+    /// Logs refused topics. A batch whose pushes were all refused for the topic waits for the operator.
+    private func judgeTopics(_ outcomes: inout [PushOutcome?], _ batch: PushBatch) {
         let refused = outcomes.indices.filter { index in
             if case .rejected(let reason)? = outcomes[index] { Self.topicReasons.contains(reason) } else { false }
         }
@@ -124,36 +122,45 @@ public struct APNsPushTransport: PushTransport {
             logger.error(
                 "APNs refuses the topic of pushes; they are not tried again",
                 metadata: [
-                    "hub": "\(batch.hub.number)", "topic": "\(topic(of: first, in: batch))", "apns.reason": "\(reason)",
+                    "hub_id": "\(batch.hub.number)", "topic": "\(topic(of: first, in: batch))", "apns.reason": "\(reason)",
                     "count": "\(count)",
                 ])
         }
         guard refused.count == outcomes.count, refused.count >= Self.refusedBatch,
-            refused.allSatisfy({ groups.isOrdinary($0, in: batch, defaultTopic) })
+            refused.allSatisfy({ isOrdinary($0, in: batch) })
         else { return }
         for index in refused { outcomes[index] = .misconfigured(reason: outcomes[index]?.word ?? reason) }
     }
 
-    private func topic(of target: Int, in batch: PushBatch) -> String {
+    private func headers(of target: Int, in batch: PushBatch) -> PushBatch.Headers? {
         let set = batch.targets.run(of: target).headers
-        return (batch.headers.indices.contains(set) ? batch.headers[set].topic : nil) ?? defaultTopic
+        return batch.headers.indices.contains(set) ? batch.headers[set] : nil
     }
 
-    /// Says what an operator has to correct: once per batch, and of device tokens once a minute.
+    private func topic(of target: Int, in batch: PushBatch) -> String { headers(of: target, in: batch)?.topic ?? defaultTopic }
+
+    /// Whether a target's push is of the kind that every app gets: with the transport's own topic, and of a type whose topic is
+    /// the bare bundle id (Reference/APNs.md#3-2).
+    private func isOrdinary(_ target: Int, in batch: PushBatch) -> Bool {
+        let pushType = headers(of: target, in: batch)?.pushType ?? "alert"
+        return topic(of: target, in: batch) == defaultTopic && ["alert", "background"].contains(pushType)
+    }
+
+    /// Logs what an operator has to correct: once per batch, and of device tokens once a minute.
     private func report(_ outcomes: [PushOutcome?], _ batch: PushBatch) {
         if let count = tokenNotices.note(outcomes.count { $0 == .badToken }, of: batch.hub) {
             logger.warning(
                 """
                 APNs says that device tokens belong to another environment or app: check environment and topic of the hub's credential, \
                 or apns-environment and apns-topic if it has none. Their devices get no more pushes until they register again
-                """, metadata: ["hub": "\(batch.hub.number)", "count": "\(count)"])
+                """, metadata: ["hub_id": "\(batch.hub.number)", "count": "\(count)"])
         }
         for (index, outcome) in outcomes.enumerated() {
             guard case .misconfigured(let reason)? = outcome else { continue }
             return logger.error(
                 "APNs or the client refuses this configuration; its pushes wait",
                 metadata: [
-                    "hub": "\(batch.hub.number)", "topic": "\(topic(of: index, in: batch))", "apns.reason": "\(reason)",
+                    "hub_id": "\(batch.hub.number)", "topic": "\(topic(of: index, in: batch))", "apns.reason": "\(reason)",
                 ])
         }
     }
@@ -177,5 +184,112 @@ private final class RefusalNotices: Sendable {
             if notices[hub] == nil, notices.count >= Self.capacity { notices = [:] }
             return notices[hub, default: RefusalNotice()].note(count, at: SystemClock().uptime)
         }
+    }
+}
+
+/// What the transport needs of a client, so that it can be tested without a network.
+public protocol APNsPushSending: Sendable {
+    /// Sends pushes and returns one outcome for each, in their order.
+    func send(_ pushes: [APNsPush], lane: APNsSendLane) async -> [APNsOutcome]
+}
+
+extension APNsClient: APNsPushSending {}
+
+/// A batch of the hub, grouped by environment and converted to the client's types. Bodies are shared, not copied.
+private struct APNsBatchGroups {
+    struct Group {
+        let environment: APNsEnvironment
+        /// Positions in the batch, parallel to `pushes`.
+        var targets: [Int] = []
+        var pushes: [APNsPush] = []
+    }
+
+    private(set) var groups: [Group] = []
+    /// The outcomes of targets that cannot be sent to at all, by position.
+    private(set) var decided: [Int: PushOutcome] = [:]
+
+    init(_ batch: PushBatch, defaultEnvironment: APNsEnvironment, defaultTopic: String) {
+        let headers = batch.headers.map { APNsPush.Headers($0, defaultTopic: defaultTopic) }
+        for run in batch.targets.runs {
+            guard let environment = Self.environment(run.environment, default: defaultEnvironment) else {
+                for position in run.positions { decided[position] = .unsupported }
+                continue
+            }
+            guard headers.indices.contains(run.headers), batch.bodies.indices.contains(run.body) else {
+                for position in run.positions {
+                    decided[position] = .rejected(reason: "the batch has no such body or header set")
+                }
+                continue
+            }
+            append(run.positions, of: batch.targets, headers[run.headers], batch.bodies[run.body], to: environment)
+        }
+    }
+
+    private mutating func append(
+        _ positions: Range<Int>, of targets: PushTargets, _ headers: APNsPush.Headers, _ payload: [UInt8],
+        to environment: APNsEnvironment
+    ) {
+        let index = place(of: environment, capacity: targets.count)
+        groups[index].targets.append(contentsOf: positions)
+        let bytes = targets.bytes
+        for position in positions {
+            groups[index].pushes.append(
+                APNsPush(
+                    token: APNsDeviceToken(in: bytes, at: targets.token(at: position)), headers: headers, payload: payload,
+                    apnsID: targets.pushID(at: position).uuid))
+        }
+    }
+
+    private mutating func place(of environment: APNsEnvironment, capacity: Int) -> Int {
+        if let known = groups.firstIndex(where: { $0.environment == environment }) { return known }
+        var group = Group(environment: environment)
+        group.targets.reserveCapacity(capacity)
+        group.pushes.reserveCapacity(capacity)
+        groups.append(group)
+        return groups.count - 1
+    }
+
+    /// Marks the pushes to tokens that were refused not long ago.
+    mutating func mark(_ refused: RefusedTokens) {
+        for index in groups.indices {
+            guard let isRefused = refused.contains(groups[index].pushes.lazy.map(\.token)) else { continue }
+            for (position, isRefused) in isRefused.enumerated() where isRefused {
+                groups[index].pushes[position].standing = .suspect
+            }
+        }
+    }
+
+    private static func environment(_ word: String?, default environment: APNsEnvironment) -> APNsEnvironment? {
+        guard let word else { return environment }
+        return APNsEnvironment(rawValue: word)
+    }
+}
+
+extension APNsPush.Headers {
+    /// The header set of the hub, converted to the client's type.
+    init(_ headers: PushBatch.Headers, defaultTopic: String) {
+        let pushType = APNsPushType(rawValue: headers.pushType)
+        self.init(
+            topic: pushType.topic(of: headers.topic ?? defaultTopic), pushType: pushType,
+            priority: headers.priority, expiration: headers.expiration, collapseID: headers.collapseID)
+    }
+}
+
+/// Decides when to log that APNs refuses device tokens. One refused token concerns one device; many mean the wrong environment or
+/// app, which is easy to miss in the counts.
+///
+/// Reports how many there were since the last report, at most once a minute.
+struct RefusalNotice {
+    static let interval: Duration = .seconds(60)
+
+    private var count = 0
+    private var reportedAt: Duration?
+
+    /// Counts refusals and returns how many to report now; `nil` when there is nothing to report yet.
+    mutating func note(_ more: Int, at uptime: Duration) -> Int? {
+        count += more
+        guard count > 0, reportedAt.map({ uptime - $0 >= Self.interval }) ?? true else { return nil }
+        defer { (count, reportedAt) = (0, uptime) }
+        return count
     }
 }

@@ -1,3 +1,4 @@
+import APNsProtocol
 import Synchronization
 
 /// The device tokens that APNs refused not long ago. A push to one of them, which means that its device registered again,
@@ -20,14 +21,14 @@ final class RefusedTokens: Sendable {
     var isEmpty: Bool { state.withLock { $0.hashes.isEmpty } }
 
     /// Whether each of these tokens was refused; `nil` when none is remembered, which is nearly always so.
-    func contains(_ tokens: some Sequence<String>) -> [Bool]? {
+    func contains(_ tokens: some Sequence<APNsDeviceToken>) -> [Bool]? {
         state.withLock { state in
             state.hashes.isEmpty ? nil : tokens.map { state.hashes.contains($0.hashValue) }
         }
     }
 
     /// Remembers a refused token.
-    func insert(_ token: String) {
+    func insert(_ token: APNsDeviceToken) {
         state.withLock { state in
             guard state.hashes.insert(token.hashValue).inserted else { return }
             if state.order.count < capacity {
@@ -41,7 +42,7 @@ final class RefusedTokens: Sendable {
     }
 
     /// Forgets a token that was accepted.
-    func remove(_ token: String) {
+    func remove(_ token: APNsDeviceToken) {
         state.withLock { state in
             guard !state.hashes.isEmpty, state.hashes.remove(token.hashValue) != nil else { return }
             guard let place = state.order.firstIndex(of: token.hashValue) else { return }

@@ -2,7 +2,7 @@ import APNsProtocol
 import PushHub
 import RichPushModel
 
-/// The text of `Documentation/Retries.md`: what follows each answer of APNs, and the words of a send's status. All tables are made from
+/// The text of `Documentation/Retries.md`: what follows each answer of APNs, and the values of a send's status. All tables are made from
 /// the values that the program decides by.
 public enum RetryPage {
     /// The page.
@@ -16,30 +16,40 @@ public enum RetryPage {
 
         \(RetryTable().markdown)
         The expiry is that of the send. Without one the setting `hub-retry-horizon` counts, from the first try. A wait is never shorter than
-        a `Retry-After` of APNs, in seconds or as a date, of which at most an hour is believed. `hub-unknown-tries` sets the number of tries
-        of a push without an answer. `clarion_push_doubtful_retries_total` counts the tries that may have been a second copy.
+        a `Retry-After` of APNs, in seconds or as a date, of which at most \(words(PushRetryAdvice.maximum)) are believed. `hub-unknown-tries` sets the
+        number of tries of a push without an answer. `clarion_push_doubtful_retries_total` counts the tries that may have been a second copy.
 
         ## What APNs answers
 
-        | Status | Reason | Ends as |
-        | --- | --- | --- |
+        | Status | Reason | Ends as | Least wait |
+        | --- | --- | --- | --- |
         \(refusals.map(row).joined(separator: "\n"))
 
         A batch of \(APNsPushTransport.refusedBatch) or more pushes that APNs refuses as a whole for the topic of the credential ends as
         `misconfigured` and waits: the rest of a broadcast would be refused as well. An unknown reason counts by its status: 403 ends as
         `misconfigured`, 410 as `gone`, 503 as `unavailable`, 408, 429 and other 5xx as `deferred`, all others as `rejected`.
 
-        ## The words of a send's status
+        A 410 whose moment lies before the device registered again counts as `rejected`, and the device stays. A 410 without a moment counts
+        as `bad-token`.
+
+        Apple asks for a wait of 15 minutes after a 5xx, and for one of no stated length after `TooManyRequests`
+        ([APNs, section 4](Reference/APNs.md#4)). An unknown reason that ends as `deferred` waits at least
+        \(words(PushRetryAdvice.afterTooManyRequests)) after status 429, and at least \(words(PushRetryAdvice.afterServerError)) after another status. Up to a tenth is
+        added, so that the pushes do not all leave at once. A `Retry-After` takes the place of the least wait. A push whose expiry or
+        horizon ends before the wait is over gets no other try, and counts at once. The node warns at its start of a `hub-retry-horizon`
+        that may be too short for a second try.
+
+        ## The values of a send's status
 
         `state` is one of:
 
-        | Word | Meaning |
+        | Value | Meaning |
         | --- | --- |
         \(NotificationState.allCases.map { "| `\($0.rawValue)` | \($0.meaning) |" }.joined(separator: "\n"))
 
-        `outcomes` counts each target once, under one of these words:
+        `outcomes` counts each target once, under one of these values:
 
-        | Word | Meaning |
+        | Value | Meaning |
         | --- | --- |
         \(TargetOutcome.allCases.map { "| `\($0.rawValue)` | \($0.meaning) |" }.joined(separator: "\n"))
 
@@ -47,7 +57,7 @@ public enum RetryPage {
         | --- | --- |
         | `targets` | How many devices the send is for. Absent while a send to more than 10,000 devices is under way, before a scheduled send is due, and with a hub elsewhere. |
         | `reasons` | For each outcome how many targets had which reason. `gone`, `bad-token`, `too-large` and the outcomes that are decided here have none. Of each slice of a send the first \(OutcomeReason.limit) reasons have a count of their own, and all others are `\(OutcomeReason.other)`. |
-        | `waiting` | Present while the last try could not be made. `for` is `operator` when an operator has to correct the credential or the configuration, and `push-service` when APNs or the way to it has to come back. |
+        | `waiting` | Present while the last try could not be made, or was refused for now. `for` is `operator` when an operator has to correct the credential or the configuration, and `push-service` when APNs or the way to it has to come back, or refused the next push for now: after `InternalServerError` that is a wait of at least \(words(PushRetryAdvice.afterServerError)). |
         | `warnings` | Sentences about a probable mistake, for example an audience of user names that meets no device. |
         | `failures` | For administrators: devices that got no push, with outcome and reason. The first \(TargetFailure.limit) of each of a send's slices are kept, and at most \(TargetFailure.limit) are shown. |
 
@@ -68,13 +78,29 @@ public enum RetryPage {
 
     /// The ending of a push that is refused so.
     static func ending(_ status: Int, _ reason: APNsReason) -> RetryTable.Ending {
+        RetryTable.Ending(outcome(status, reason))
+    }
+
+    private static func outcome(_ status: Int, _ reason: APNsReason) -> PushOutcome {
         let rejection = APNsRejection(status: status, reason: reason, timestamp: status == 410 ? 0 : nil)
-        let now = Timestamp(milliseconds: 0)
-        return RetryTable.Ending(PushOutcome(.rejected(rejection), advice: PushRetryAdvice(), now: now))
+        return PushOutcome(.rejected(rejection), now: Timestamp(milliseconds: 0))
     }
 
     private static func row(_ refusal: (status: Int, reason: APNsReason)) -> String {
-        "| \(refusal.status) | `\(refusal.reason)` | `\(ending(refusal.status, refusal.reason).rawValue)` |"
+        let outcome = outcome(refusal.status, refusal.reason)
+        let cells = [
+            "\(refusal.status)", "`\(refusal.reason)`", "`\(RetryTable.Ending(outcome).rawValue)`", leastWait(outcome),
+        ]
+        return "| \(cells.joined(separator: " | ")) |"
+    }
+
+    private static func leastWait(_ outcome: PushOutcome) -> String {
+        if case .retry(let after, _) = outcome { words(after) } else { "none" }
+    }
+
+    private static func words(_ duration: Duration) -> String {
+        let seconds = duration.components.seconds
+        return seconds > 60 && seconds % 60 == 0 ? "\(seconds / 60) min" : "\(seconds) s"
     }
 }
 
@@ -95,7 +121,7 @@ extension NotificationState {
 extension TargetOutcome {
     fileprivate var meaning: String {
         switch self {
-        case .accepted: "APNs took the push. That does not say that a person saw it."
+        case .accepted: "APNs took the push. That does not say that the user saw it."
         case .gone: "APNs says that the device token is dead. The registration is removed."
         case .badToken:
             "APNs says that the token is malformed or of the other environment. The device gets no more pushes until it registers again."

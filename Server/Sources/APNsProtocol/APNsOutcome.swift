@@ -6,8 +6,8 @@ import RichPushModel
     import Foundation
 #endif
 
-/// How one push ended (Reference/APNs.md#4). An answer of APNs is a value; so is not knowing, because the caller must
-/// decide what a repeat would mean.
+/// How one push ended (Reference/APNs.md#4). An answer of APNs is a value; so is an unknown result, because the
+/// caller must decide whether to retry.
 public enum APNsOutcome: Hashable, Sendable {
     /// Status 200: APNs took it. `uniqueID` is present in the sandbox.
     case accepted(apnsID: UUID?, uniqueID: UUID?)
@@ -17,6 +17,18 @@ public enum APNsOutcome: Hashable, Sendable {
     case notSent(APNsFailure)
     /// It may have been processed: sending again may duplicate.
     case unknown(APNsFailure)
+
+    /// Whether APNs took the push. Not: delivered.
+    public var isAccepted: Bool { if case .accepted = self { true } else { false } }
+
+    /// For callers that want nothing but acceptance: returns the `apns-id` that APNs answered with, if any.
+    ///
+    /// - Throws: every other outcome, as an error.
+    @discardableResult
+    public func accepted() throws(APNsNotAccepted) -> UUID? {
+        guard case .accepted(let apnsID, _) = self else { throw APNsNotAccepted(outcome: self) }
+        return apnsID
+    }
 }
 
 /// A refusal by APNs.
@@ -48,9 +60,7 @@ public struct APNsRejection: Hashable, Sendable {
         self.apnsID = apnsID
         self.serverDate = serverDate
     }
-}
 
-extension APNsRejection {
     /// How long the server asks to wait; absent when it asks for nothing. A date counts from the server's own clock if the answer shows
     /// it, else from `now`.
     public func pause(at now: Timestamp) -> Duration? {
@@ -91,4 +101,29 @@ public enum APNsFailure: String, Error, Hashable, Sendable, CaseIterable {
     case cancelled
     /// The connection was refused because of the credential; the GOAWAY carried the reason.
     case credentialRefused = "credential-refused"
+}
+
+/// A push that APNs did not take, or may not have taken.
+public struct APNsNotAccepted: Error, Hashable, Sendable {
+    /// How it ended; never `accepted`.
+    public let outcome: APNsOutcome
+
+    /// Makes an error of an outcome.
+    public init(outcome: APNsOutcome) { self.outcome = outcome }
+
+    /// Whether APNs has certainly not processed it, so that sending it again as it is cannot duplicate, and may help.
+    public var isSafeToRepeat: Bool { if case .notSent = outcome { true } else { false } }
+}
+
+extension APNsNotAccepted: CustomStringConvertible {
+    /// The reason that APNs or the client gives; no token and no content.
+    public var description: String {
+        switch outcome {
+        case .accepted: "accepted"
+        case .rejected(let rejection):
+            "APNs refused the push: \(rejection.status) \(rejection.reason)"
+        case .notSent(let failure): "the push was not sent: \(failure.rawValue)"
+        case .unknown(let failure): "it is not known whether APNs took the push: \(failure.rawValue)"
+        }
+    }
 }

@@ -1,3 +1,9 @@
+#if canImport(FoundationEssentials)
+    import FoundationEssentials
+#else
+    import Foundation
+#endif
+
 /// The rules of APNs that can be checked before sending (Reference/APNs.md#3-2 and #3-3).
 ///
 /// A value with a memory of the last header set and body, so that a fan-out of one notification checks them once.
@@ -27,7 +33,7 @@ public struct APNsPushRules: Sendable {
 
     /// Checks a push where it lies. To take it out of a batch would count five references, which costs more than the check.
     package mutating func check(at push: UnsafePointer<APNsPush>) throws(APNsPushFault) {
-        try Self.checkDeviceToken(push.pointee.deviceToken)
+        try Self.checkDeviceToken(push.pointee.token)
         if lastHeaders?.isCopy(of: push.pointee.headers) != true, lastHeaders != push.pointee.headers {
             try Self.checkHeaders(push.pointee.headers, strictness)
             lastHeaders = push.pointee.headers
@@ -44,7 +50,7 @@ public struct APNsPushRules: Sendable {
 
     /// Checks one push of which nothing is known yet.
     public static func check(_ push: APNsPush, _ strictness: Strictness) throws(APNsPushFault) {
-        try checkDeviceToken(push.deviceToken)
+        try checkDeviceToken(push.token)
         try checkHeaders(push.headers, strictness)
         guard strictness != .wireOnly else { return }
         try checkPayload(push.payload.count, push.headers.pushType)
@@ -85,12 +91,11 @@ public struct APNsPushRules: Sendable {
         }
     }
 
-    private static func checkDeviceToken(_ token: String) throws(APNsPushFault) {
-        let length = token.utf8.count
-        guard length > 0 else { throw .missingDeviceToken }
-        guard length % 2 == 0, length <= 400 else { throw .malformedDeviceToken }
+    private static func checkDeviceToken(_ token: APNsDeviceToken) throws(APNsPushFault) {
+        guard token.count > 0 else { throw .missingDeviceToken }
+        guard token.count % 2 == 0, token.count <= 400 else { throw .malformedDeviceToken }
         // Done for every push: over the bytes in place, eight at a time.
-        let isFit = token.utf8.withContiguousStorageIfAvailable { bytes in
+        let isFit = token.withBytes { bytes in
             let memory = UnsafeRawBufferPointer(bytes)
             var index = 0
             var isFit = true
@@ -104,7 +109,7 @@ public struct APNsPushRules: Sendable {
             }
             return isFit
         }
-        guard isFit ?? token.utf8.allSatisfy(isHexadecimal) else { throw .malformedDeviceToken }
+        guard isFit else { throw .malformedDeviceToken }
     }
 
     /// Over the bytes in place, without a branch for each.
@@ -141,5 +146,97 @@ public struct APNsPushRules: Sendable {
     /// RFC 9113, 8.2.1: no control characters, no blank at either end. Bytes above 127 are allowed, since a collapse id may be any UTF-8.
     private static func isHeaderValue(_ text: String) -> Bool {
         text.utf8.allSatisfy { $0 >= 0x20 && $0 != 0x7F } && text.utf8.first != 0x20 && text.utf8.last != 0x20
+    }
+}
+
+/// Why a push, a broadcast or a request about channels is not worth sending: a rule of APNs that it breaks, found before it costs error
+/// budget (Reference/APNs.md#3-3 and #5). Safe to show: no token, no content.
+public enum APNsPushFault: Error, Hashable, Sendable {
+    /// The device token is empty.
+    case missingDeviceToken
+    /// The device token is not an even number of hexadecimal digits, or has more than 400 of them.
+    case malformedDeviceToken
+    /// There is no topic.
+    case missingTopic
+    /// The topic has characters other than printable ASCII without blanks, or more than 255 of them.
+    case malformedTopic
+    /// The topic does not end in what the push type demands.
+    case topicWithoutSuffix(String)
+    /// The push type is not lower-case letters, digits and hyphens, at most 32 of them.
+    case malformedPushType
+    /// The priority is not 10, 5 or 1.
+    case malformedPriority
+    /// A background push must have priority 5.
+    case backgroundPriority
+    /// A background push must have `content-available` 1 and no alert, badge or non-empty sound.
+    case backgroundContent
+    /// The expiration is negative.
+    case malformedExpiration
+    /// The collapse id is empty, longer than 64 bytes, or has characters that a header cannot carry.
+    case malformedCollapseID
+    /// There is no body.
+    case emptyPayload
+    /// The body is larger than the push type allows; both in bytes.
+    case payloadTooLarge(size: Int, limit: Int)
+    /// The body is not a JSON object.
+    case payloadNotJSON
+    /// The app of a channel is not a bundle id: letters, digits, hyphens and dots, at most 255 of them.
+    case malformedApp
+    /// The channel id is empty, not base64, or longer than 512 characters.
+    case malformedChannel
+    /// Broadcasts carry Live Activities only.
+    case notLiveActivity
+
+    /// What APNs would have answered, so that a caller can treat both alike (Reference/APNs.md#4).
+    public var rejection: APNsRejection {
+        switch self {
+        case .missingDeviceToken: APNsRejection(status: 400, reason: .missingDeviceToken)
+        case .malformedDeviceToken: APNsRejection(status: 400, reason: .badDeviceToken)
+        case .missingTopic: APNsRejection(status: 400, reason: .missingTopic)
+        case .malformedTopic: APNsRejection(status: 400, reason: .badTopic)
+        case .topicWithoutSuffix: APNsRejection(status: 400, reason: .topicDisallowed)
+        case .malformedPushType, .backgroundContent, .notLiveActivity: APNsRejection(status: 400, reason: .invalidPushType)
+        case .malformedPriority, .backgroundPriority: APNsRejection(status: 400, reason: .badPriority)
+        case .malformedExpiration: APNsRejection(status: 400, reason: .badExpirationDate)
+        case .malformedCollapseID: APNsRejection(status: 400, reason: .badCollapseID)
+        case .emptyPayload, .payloadNotJSON: APNsRejection(status: 400, reason: .payloadEmpty)
+        case .payloadTooLarge: APNsRejection(status: 413, reason: .payloadTooLarge)
+        case .malformedApp: APNsRejection(status: 404, reason: .badPath)
+        case .malformedChannel: APNsRejection(status: 400, reason: .badChannelID)
+        }
+    }
+}
+
+/// What the body of a background push must look like (Reference/APNs.md#3-3 and #6-4).
+///
+/// An empty alert or sound is let through: the payload of the rich push tutorial has `"sound": ""`, and nothing is shown or
+/// heard.
+private enum APNsBackgroundContent {
+    private struct Body: Decodable {
+        struct Aps: Decodable {
+            var contentAvailable: Int?
+            var isVisible: Bool
+
+            enum CodingKeys: String, CodingKey {
+                case contentAvailable = "content-available"
+                case alert, badge, sound
+            }
+
+            init(from decoder: any Decoder) throws {
+                let container = try decoder.container(keyedBy: CodingKeys.self)
+                contentAvailable = try? container.decodeIfPresent(Int.self, forKey: .contentAvailable)
+                isVisible = [CodingKeys.alert, .badge, .sound].contains { key in
+                    guard container.contains(key), (try? container.decodeNil(forKey: key)) != true else { return false }
+                    return (try? container.decode(String.self, forKey: key)) != ""
+                }
+            }
+        }
+
+        var aps: Aps?
+    }
+
+    static func check(_ payload: [UInt8]) throws(APNsPushFault) {
+        guard let body = try? JSONDecoder().decode(Body.self, from: Data(payload)) else { throw .payloadNotJSON }
+        guard let aps = body.aps, aps.contentAvailable == 1, !aps.isVisible else { throw .backgroundContent }
     }
 }

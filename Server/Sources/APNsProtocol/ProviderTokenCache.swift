@@ -1,5 +1,6 @@
 import RichPushModel
 import Synchronization
+import WireText
 
 /// The one holder of the provider token of a key: every connection of the process takes its token here.
 ///
@@ -26,7 +27,7 @@ public final class ProviderTokenCache: Sendable {
     }
 
     /// Makes a token for this moment, or hands over the one that is shared.
-    private let make: @Sendable (Timestamp) throws -> SharedProviderToken
+    private let make: @Sendable (Timestamp) throws -> ProviderToken
     private let clock: any ServiceClock
     private let chance: @Sendable () -> Double
     private let state: Mutex<State>
@@ -38,10 +39,7 @@ public final class ProviderTokenCache: Sendable {
         key: ProviderTokenKey, policy: ProviderTokenPolicy = ProviderTokenPolicy(), clock: any ServiceClock,
         chance: @escaping @Sendable () -> Double = { Double.random(in: 0...1) }
     ) {
-        make = { now in
-            let token = try ProviderToken(signedBy: key, issuedAt: now)
-            return SharedProviderToken(text: token.text, issuedAt: now)
-        }
+        make = { now in try ProviderToken(signedBy: key, issuedAt: now) }
         self.clock = clock
         self.chance = chance
         state = Mutex(State(schedule: ProviderTokenSchedule(policy: policy)))
@@ -52,7 +50,7 @@ public final class ProviderTokenCache: Sendable {
     /// - Parameter source: the token in use everywhere. Called on an event loop when there is no token or the one in use is
     ///   old, at most once a minute then: it must return at once, so it hands over what something else keeps fresh.
     public init(
-        source: @escaping @Sendable () throws -> SharedProviderToken, policy: ProviderTokenPolicy = ProviderTokenPolicy(),
+        source: @escaping @Sendable () throws -> ProviderToken, policy: ProviderTokenPolicy = ProviderTokenPolicy(),
         clock: any ServiceClock
     ) {
         make = { _ in try source() }
@@ -82,7 +80,7 @@ public final class ProviderTokenCache: Sendable {
     /// How old the token in use is; `nil` before the first.
     public var age: Duration? { state.withLock { $0.schedule.age(at: clock.uptime) } }
 
-    /// The same for a token that was asked for not longer ago than this; `nil` for one that nobody uses, which may grow old.
+    /// The same for a token that was requested within this duration; `nil` for an unused one, whose age does not matter.
     public func age(ifUsedWithin duration: Duration) -> Duration? {
         state.withLock { state in
             let uptime = clock.uptime
@@ -91,7 +89,7 @@ public final class ProviderTokenCache: Sendable {
     }
 
     /// Takes a token into use. The same text again is the same token to APNs, so it stays the same here.
-    private func accept(_ made: SharedProviderToken, _ state: inout State) -> ProviderToken {
+    private func accept(_ made: ProviderToken, _ state: inout State) -> ProviderToken {
         let uptime = clock.uptime
         if let token = state.token, token.text == made.text {
             state.nextQuestion = uptime + .seconds(60)
@@ -109,7 +107,7 @@ public final class ProviderTokenCache: Sendable {
     /// How far a server's clock is ahead of this machine's; negative when it is behind.
     public func skew(ofServerDate date: Timestamp) -> Duration { date - clock.now }
 
-    /// Tells that APNs answered `ExpiredProviderToken` to the token of this generation.
+    /// Reports that APNs answered `ExpiredProviderToken` to the token of this generation.
     public func reportExpired(generation: UInt64) -> Renewal {
         state.withLock { state in
             if state.generation > generation { return .renewed }
@@ -117,5 +115,95 @@ public final class ProviderTokenCache: Sendable {
             if clock.uptime < state.nextQuestion { return .tokenIsYoung }
             return state.schedule.expired(at: clock.uptime) ? .renewed : .tokenIsYoung
         }
+    }
+}
+
+/// A signed provider token: a JWT with `alg` and `kid`, `iss` and `iat`, ES256 (Reference/APNs.md#2-1).
+///
+/// Signing the same claims again gives other bytes, which APNs counts as a new token. So the text is what is kept and shared.
+public struct ProviderToken: Sendable, Hashable {
+    /// The compact form, without the word `bearer`. A secret: never log it.
+    public let text: String
+    /// The wall-clock moment in its `iat`.
+    public let issuedAt: Timestamp
+    /// Counts the tokens of one cache; a greater number is a younger token. 0 before a cache takes it.
+    public let generation: UInt64
+
+    /// Wraps a token that was signed elsewhere, for example one that several processes share.
+    public init(text: String, issuedAt: Timestamp, generation: UInt64 = 0) {
+        self.text = text
+        self.issuedAt = issuedAt
+        self.generation = generation
+    }
+
+    /// Signs a token.
+    public init(signedBy key: ProviderTokenKey, issuedAt: Timestamp, generation: UInt64 = 0) throws {
+        // Written by hand, because both ids are letters and digits only and the shortest form is wanted on the wire.
+        let header = Base64URL.text(of: Array(#"{"alg":"ES256","kid":"\#(key.keyID)"}"#.utf8))
+        let claims = Base64URL.text(of: Array(#"{"iss":"\#(key.teamID)","iat":\#(issuedAt.seconds)}"#.utf8))
+        let message = header + "." + claims
+        let signature = try key.signature(of: message.utf8)
+        self.init(text: message + "." + Base64URL.text(of: signature), issuedAt: issuedAt, generation: generation)
+    }
+
+    /// The value of the `authorization` header.
+    public var authorization: String { "bearer " + text }
+}
+
+extension ProviderToken: CustomStringConvertible {
+    /// Never the token itself.
+    public var description: String { "provider token \(generation), issued at \(issuedAt.seconds)" }
+}
+
+/// When a provider token is renewed (Reference/APNs.md#2-1): by the age of the token in use, at about 45 minutes, and never
+/// more often than every 20 minutes, because APNs answers a faster change with `TooManyProviderTokenUpdates`.
+public struct ProviderTokenPolicy: Hashable, Sendable {
+    /// No token is used for longer, whatever the jitter: APNs refuses those older than one hour.
+    public static let maximumAge: Duration = .seconds(58 * 60)
+    private static let latestRenewal: Duration = .seconds(55 * 60)
+
+    /// The age at which a token is renewed, before jitter.
+    public let renewalAge: Duration
+    /// At most this much is added to `renewalAge`, chosen anew for each token.
+    public let jitter: Duration
+    /// Two tokens are never closer than this.
+    public let minimumInterval: Duration
+
+    /// Creates a policy. What cannot work is moved to what can: the minimum interval to at most 55 minutes, the renewal age between
+    /// it and 55 minutes, and the jitter so that both together are at most `maximumAge`.
+    public init(
+        renewalAge: Duration = .seconds(43 * 60), jitter: Duration = .seconds(4 * 60),
+        minimumInterval: Duration = .seconds(20 * 60)
+    ) {
+        self.minimumInterval = min(max(.zero, minimumInterval), Self.latestRenewal)
+        self.renewalAge = max(self.minimumInterval, min(renewalAge, Self.latestRenewal))
+        self.jitter = min(max(.zero, jitter), Self.maximumAge - self.renewalAge)
+    }
+}
+
+/// The decisions about renewal, as a value without time or keys of its own. All moments are on a clock that never jumps.
+struct ProviderTokenSchedule {
+    private let policy: ProviderTokenPolicy
+    private var signedAt: Duration?
+    private var dueAt: Duration = .zero
+
+    init(policy: ProviderTokenPolicy) { self.policy = policy }
+
+    /// Whether a new token is to be signed now.
+    func isDue(at uptime: Duration) -> Bool { signedAt == nil || uptime >= dueAt }
+
+    func age(at uptime: Duration) -> Duration? { signedAt.map { uptime - $0 } }
+
+    /// Notes that a token was signed. `chance` is between 0 and 1 and places the renewal inside the jitter.
+    mutating func signed(at uptime: Duration, chance: Double) {
+        signedAt = uptime
+        dueAt = uptime + policy.renewalAge + policy.jitter * min(max(chance, 0), 1)
+    }
+
+    /// APNs called the token in use expired: renew now if that is allowed yet.
+    mutating func expired(at uptime: Duration) -> Bool {
+        guard let signedAt, uptime - signedAt >= policy.minimumInterval else { return false }
+        dueAt = uptime
+        return true
     }
 }

@@ -25,8 +25,8 @@ extension ChildProcess {
         return processID
     }
 
-    /// The highest of what a child would inherit. Others open files meanwhile, each at the lowest number that is free: so whoever
-    /// closes a good deal more misses none. Closing what is not open is ignored in the child.
+    /// The highest descriptor that a child would inherit. Other threads open files meanwhile, each at the lowest free number, so a
+    /// margin above it catches them. Closing what is not open is ignored in the child.
     private static func highestDescriptor() -> Int32 {
         ((try? FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd")) ?? []).compactMap(Int32.init).max() ?? 3
     }

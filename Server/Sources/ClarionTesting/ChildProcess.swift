@@ -4,7 +4,7 @@ import Synchronization
 /// A program started by a test.
 ///
 /// Foundation's `Process` notices the end of a child by the closing of a socket that children started at the same moment inherit:
-/// two tests that start processes side by side can wait for each other for ever. Here a thread waits for the very child.
+/// two tests that start processes side by side can wait for each other forever. Here a thread waits for the child itself.
 public final class ChildProcess: Sendable {
     /// Why a program could not be started.
     public struct Failure: Error, CustomStringConvertible {
@@ -75,7 +75,7 @@ public final class ChildProcess: Sendable {
 
     private func reap() {
         var info = siginfo_t()
-        // The child is looked at first and collected under the lock, so that no signal can reach a stranger with its number.
+        // The child is reaped only under the lock, so that no signal can reach another process that got its number.
         while waitid(P_PID, id_t(processID), &info, WEXITED | WNOWAIT) == -1, errno == EINTR {}
         let waiting = state.withLock { state -> ([CheckedContinuation<Int32, Never>], Int32) in
             var status: Int32 = 0

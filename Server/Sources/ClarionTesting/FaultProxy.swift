@@ -210,7 +210,7 @@ private final class Relay: ChannelInboundHandler, Sendable {
         other.writeAndFlush(bytes).whenComplete { result in
             switch result {
             case .success where !isEnd: channel.read()
-            // Nothing is read any more, which also holds back whoever sends.
+            // Nothing is read any more, which also holds back the sender.
             case .success where self.isHeldAtEnd: break
             case .success, .failure:
                 other.close(promise: nil)

@@ -1,6 +1,6 @@
 import Synchronization
 
-/// Holds up whoever comes while it is closed, and knows how many wait: so a test can say "while these are under way" without a clock.
+/// Suspends callers while it is closed, and counts them: so a test can say "while these are under way" without a clock.
 public final class Gate: Sendable {
     private struct State {
         var isOpen: Bool
@@ -17,10 +17,10 @@ public final class Gate: Sendable {
     /// How many have come so far, let through or held.
     public var arrivals: Int { state.withLock { $0.arrivals } }
 
-    /// Holds up who comes from now on.
+    /// Suspends callers from now on.
     public func close() { state.withLock { $0.isOpen = false } }
 
-    /// Lets everybody through.
+    /// Resumes all callers.
     public func open() {
         let held = state.withLock { state in
             state.isOpen = true

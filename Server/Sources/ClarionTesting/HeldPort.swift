@@ -1,8 +1,8 @@
 import Foundation
 
-/// A port of 127.0.0.1 that stays with whoever holds this, whether they listen there or not.
+/// A port of 127.0.0.1 that stays reserved while this exists, with a listener or without.
 ///
-/// A socket is bound to it and never listens: the system gives the port to nobody who asks for any, a listener that reuses addresses
+/// A socket is bound to it and never listens: the system gives the port to no socket that asks for any, a listener that reuses addresses
 /// may be bound to it again and again, and while none is, connections are refused.
 final class HeldPort: Sendable {
     /// Why there is none.

@@ -41,12 +41,15 @@ public final class ManualClock: ServiceClock {
     /// How many tasks wait on this clock now.
     public var sleeperCount: Int { state.withLockedValue { $0.sleepers.count } }
 
-    /// Whether a task waits for the moment that is exactly so far away. Unlike `sleeperCount` it is not true of others who sleep.
+    /// The `uptime` at which the next task wakes; `nil` when none waits.
+    public var nextDeadline: Duration? { state.withLockedValue { $0.sleepers.map(\.deadline).min() } }
+
+    /// Whether a task sleeps until exactly this far from now. Unlike `sleeperCount` it ignores other sleepers.
     public func hasSleeper(dueIn duration: Duration) -> Bool {
         state.withLockedValue { state in state.sleepers.contains { $0.deadline == state.uptime + duration } }
     }
 
-    /// Moves time on and wakes whoever is due.
+    /// Advances time and wakes the tasks that are due.
     public func advance(by duration: Duration) {
         let due = state.withLockedValue { state in
             state.uptime += duration
@@ -57,7 +60,7 @@ public final class ManualClock: ServiceClock {
         for sleeper in due { sleeper.continuation.resume() }
     }
 
-    /// Sets the time of day forward or back, as whoever puts a machine's clock right does. No time passes.
+    /// Sets the time of day forward or back, as a correction of a machine's clock does. No time passes.
     public func jump(by duration: Duration) {
         state.withLockedValue { state in
             state.jumped += duration
@@ -74,14 +77,14 @@ public final class ManualClock: ServiceClock {
         }
         try await withTaskCancellationHandler {
             try await withCheckedThrowingContinuation { continuation in
-                park(id: id, duration: duration, continuation: continuation)
+                suspend(id: id, duration: duration, continuation: continuation)
             }
         } onCancel: {
             cancel(id: id)
         }
     }
 
-    private func park(id: UInt64, duration: Duration, continuation: CheckedContinuation<Void, any Error>) {
+    private func suspend(id: UInt64, duration: Duration, continuation: CheckedContinuation<Void, any Error>) {
         let result: Result<Void, any Error>? = state.withLockedValue { state in
             if state.cancelled.remove(id) != nil { return .failure(CancellationError()) }
             if duration <= .zero { return .success(()) }

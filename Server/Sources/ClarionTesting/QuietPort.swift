@@ -1,15 +1,15 @@
 import Foundation
 import Synchronization
 
-/// Ports for servers that begin to listen only seconds after they were told where.
+/// Ports for servers that begin to listen only seconds after they got their port.
 enum QuietPort {
-    /// Systems give none of these to outgoing connections or to whoever asks for any port, so that nobody takes one meanwhile.
+    /// Systems give none of these to outgoing connections or to sockets that ask for any port, so that none is taken meanwhile.
     private static let range = 10_000..<20_000
 
-    /// Two who ask at once must not be given the same one before either listens.
+    /// Two callers at once must not get the same port before either listens.
     private static let next = Atomic(Int.random(in: 0..<range.count))
 
-    /// A port of 127.0.0.1 that nobody listens at and that this process gives out once.
+    /// A port of 127.0.0.1 without a listener, which this process gives out once.
     static func choose() throws -> Int {
         for _ in 0..<100 {
             let port = range.lowerBound + next.wrappingAdd(1, ordering: .relaxed).oldValue % range.count

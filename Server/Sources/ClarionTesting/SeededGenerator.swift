@@ -5,7 +5,7 @@ public struct SeededGenerator: RandomNumberGenerator, Sendable {
     public let seed: UInt64
     private var state: UInt64
 
-    /// A seed of one's own: the number in TEST_SEED, with which a failed test is repeated, else a new one each time.
+    /// The number in TEST_SEED, which reproduces a failed test, else a new one each time.
     public static func newSeed() -> UInt64 {
         ProcessInfo.processInfo.environment["TEST_SEED"].flatMap(UInt64.init) ?? .random(in: 0 ... .max)
     }

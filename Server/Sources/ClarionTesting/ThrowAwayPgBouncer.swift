@@ -69,7 +69,7 @@ public final class ThrowAwayPgBouncer: Sendable {
         throw Failure(description: (try? String(contentsOfFile: folder + ".log", encoding: .utf8)) ?? "it did not start")
     }
 
-    /// The socket is there a moment before anybody listens at it.
+    /// The socket exists a moment before the process listens on it.
     private var isListening: Bool {
         let number = socket(AF_UNIX, Int32(SOCK_STREAM.rawValue), 0)
         defer { close(number) }

@@ -23,7 +23,7 @@ extension ThrowAwayPostgreSQL {
         return try await task.value
     }
 
-    /// At the end of the process nobody can wait.
+    /// At the end of the process no task can wait.
     private func end() {
         process.withLock { $0?.signal(SIGQUIT) }
         try? FileManager.default.removeItem(atPath: folder)

@@ -11,9 +11,9 @@ public final class ThrowAwayPostgreSQL: Sendable {
         public let description: String
     }
 
-    /// A door at a port of 127.0.0.1 besides the socket: with TLS and with passwords (SCRAM), which the socket asks for neither.
-    public struct SecureDoor: Sendable {
-        /// PEM, that of the server and of whoever stands between it and the authority.
+    /// A listener at a port of 127.0.0.1 besides the socket: with TLS and with passwords (SCRAM), which the socket asks for neither.
+    public struct SecureListener: Sendable {
+        /// PEM: the certificate of the server and those between it and the authority.
         public var certificate: String
         public var key: String
 
@@ -24,9 +24,9 @@ public final class ThrowAwayPostgreSQL: Sendable {
     }
 
     let folder: String
-    /// The port of the secure door, which is also part of the socket's name.
+    /// The port of the TLS listener, which is also part of the socket's name.
     public let port: Int
-    private let door: SecureDoor?
+    private let listener: SecureListener?
     /// Settings such as `fsync=on`, which win over those that a test server has anyhow.
     private let settings: [String]
     private let programs: String
@@ -35,9 +35,9 @@ public final class ThrowAwayPostgreSQL: Sendable {
 
     /// Runs the body with a server and removes the server afterwards, whatever happens.
     public static func with<Result>(
-        _ door: SecureDoor? = nil, settings: [String] = [], _ body: (ThrowAwayPostgreSQL) async throws -> Result
+        _ listener: SecureListener? = nil, settings: [String] = [], _ body: (ThrowAwayPostgreSQL) async throws -> Result
     ) async throws -> Result {
-        let server = try ThrowAwayPostgreSQL(door, settings: settings)
+        let server = try ThrowAwayPostgreSQL(listener, settings: settings)
         defer { try? FileManager.default.removeItem(atPath: server.folder) }
         do {
             try await server.make()
@@ -91,16 +91,16 @@ public final class ThrowAwayPostgreSQL: Sendable {
             "psql", ["-h", folder, "-p", "\(port)", "-U", "clarion", "-d", copy, "-X", "-q", "-v", "ON_ERROR_STOP=1", "-f", file])
     }
 
-    init(_ door: SecureDoor? = nil, settings: [String] = []) throws {
+    init(_ listener: SecureListener? = nil, settings: [String] = []) throws {
         guard let programs = Self.findPrograms() else {
             throw Failure(
                 description: "PostgreSQL was not found on PATH or in /usr/lib/postgresql; install it with: apt install postgresql"
             )
         }
         self.programs = programs
-        self.door = door
+        self.listener = listener
         self.settings = settings
-        port = try door == nil ? 5432 : QuietPort.choose()
+        port = try listener == nil ? 5432 : QuietPort.choose()
         folder = "/tmp/clarion-postgresql-\(UUID().uuidString.prefix(8))"
         runner = getuid() == 0 ? ["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups"] : []
         try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
@@ -111,10 +111,10 @@ public final class ThrowAwayPostgreSQL: Sendable {
     func make() async throws {
         _ = try await call(
             "initdb", ["-D", folder + "/data", "-A", "trust", "-U", "clarion", "-E", "UTF8", "--locale=C", "--no-sync"])
-        guard let door else { return }
-        // As the user who runs the server, which wants its key to be nobody else's.
-        try Data((door.certificate).utf8).write(to: URL(fileURLWithPath: folder + "/server.pem"))
-        try Data((door.key).utf8).write(to: URL(fileURLWithPath: folder + "/server.key"))
+        guard let listener else { return }
+        // As the user who runs the server, which accepts only a key that no other user can read.
+        try Data((listener.certificate).utf8).write(to: URL(fileURLWithPath: folder + "/server.pem"))
+        try Data((listener.key).utf8).write(to: URL(fileURLWithPath: folder + "/server.key"))
         chmod(folder + "/server.key", 0o600)
         if getuid() == 0 { chown(folder + "/server.key", 65534, 65534) }
         let rules = "local all all trust\nhostssl all all 127.0.0.1/32 scram-sha-256\n"
@@ -122,7 +122,7 @@ public final class ThrowAwayPostgreSQL: Sendable {
     }
 
     private var doorOptions: [String] {
-        guard door != nil else { return ["listen_addresses="] }
+        guard listener != nil else { return ["listen_addresses="] }
         return [
             "listen_addresses=127.0.0.1", "port=\(port)", "ssl=on", "ssl_cert_file=\(folder)/server.pem",
             "ssl_key_file=\(folder)/server.key", "hba_file=\(folder)/rules.conf", "password_encryption=scram-sha-256",

@@ -1,8 +1,8 @@
 import Foundation
 
 extension ThrowAwayS3 {
-    /// Which store the tests run against: `TEST_STORE` is `moto` (the default), other people's imitation of Amazon's that starts at
-    /// once, or `radosgw`, the gateway of Ceph, which is a store that people use.
+    /// Which store the tests run against: `TEST_STORE` is `moto` (the default), an emulator of Amazon's that starts at
+    /// once, or `radosgw`, the gateway of Ceph, which is used in production.
     public enum Kind: String, Sendable, CaseIterable {
         case moto
         case radosgw

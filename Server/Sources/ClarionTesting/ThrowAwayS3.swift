@@ -39,7 +39,7 @@ public struct ThrowAwayS3: Decodable, Sendable {
 
     private static let shared = Mutex<Task<ThrowAwayS3, any Error>?>(nil)
 
-    /// The store, started by the first who asks.
+    /// The store, started by the first caller.
     public static func running() async throws -> ThrowAwayS3 {
         let task = shared.withLock { shared in
             let task = shared ?? Task { try await start() }
@@ -59,7 +59,7 @@ public struct ThrowAwayS3: Decodable, Sendable {
         }
         let folder = NSTemporaryDirectory() + "clarion-s3-\(UUID().uuidString)"
         try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
-        // Were the store to ask for its parent itself, it could do so when the tests are gone already, and stay for ever.
+        // If the store asked for its parent itself, it could do so after the tests have ended, and would never stop.
         let tests = "\(ProcessInfo.processInfo.processIdentifier)"
         var command = ChildProcess.Command(
             python, [server + "/Tests/ContentStore/\(kind.program)", folder, tests], output: folder + "/output")

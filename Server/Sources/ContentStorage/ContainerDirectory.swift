@@ -1,13 +1,6 @@
+import Foundation
 import PushHub
 import RichPushModel
-
-#if canImport(Glibc)
-    import Glibc
-#elseif canImport(Musl)
-    import Musl
-#elseif canImport(Darwin)
-    import Darwin
-#endif
 
 /// Where the files of containers lie: `{hub number}/{container}/{name}`, the name with `%2F` for each slash, and `incoming/` for
 /// uploads under way. Its calls block.
@@ -17,9 +10,17 @@ struct ContainerDirectory: Sendable {
     /// Makes the directories, removes uploads that were cut off, and counts the bytes of all files by the
     /// number of their hub.
     func prepare() throws -> [Int64: Int64] {
-        for path in [root, incoming] { try DurableFolder.make(path) }
-        for path in [DurableFolder.parent(of: root), root] { try DurableFolder.keepEntries(of: path) }
-        for name in try DurableFolder.names(in: incoming) { _ = unlink("\(incoming)/\(name)") }
+        for path in [root, incoming] { try FileFault.naming(path) { try DurableFolder.make(path) } }
+        for path in [DurableFolder.parent(of: root), root] {
+            try FileFault.naming(path) { try DurableFolder.keepEntries(of: path) }
+        }
+        try FileFault.naming(incoming) {
+            for name in try DurableFolder.names(in: incoming) { _ = unlink("\(incoming)/\(name)") }
+        }
+        return try FileFault.naming(root) { try usedBytes() }
+    }
+
+    private func usedBytes() throws -> [Int64: Int64] {
         var used: [Int64: Int64] = [:]
         for (hub, container) in try containers() {
             for name in try DurableFolder.names(in: container) {
@@ -29,17 +30,12 @@ struct ContainerDirectory: Sendable {
         return used
     }
 
-    /// The path of a file.
     func path(_ blob: BlobReference) -> String { "\(folder(blob.container, of: blob.hub))/\(Self.encoded(blob.name.text))" }
 
     func folder(_ container: ContainerName, of hub: HubID) -> String { "\(root)/\(hub.number)/\(container.text)" }
 
-    /// A new name for an upload.
-    func upload() -> String {
-        "\(incoming)/\(String(UInt64.random(in: .min ... .max), radix: 16))-\(String(UInt64.random(in: .min ... .max), radix: 16))"
-    }
+    func upload() -> String { "\(incoming)/\(RandomName.next())" }
 
-    /// Makes the folder of a container.
     func makeFolder(_ container: ContainerName, of hub: HubID) throws {
         try DurableFolder.make("\(root)/\(hub.number)")
         try DurableFolder.make(folder(container, of: hub))
@@ -51,7 +47,6 @@ struct ContainerDirectory: Sendable {
     /// The size of a file, `nil` when there is none.
     func size(of path: String) throws -> Int64? { try information(path).map { Int64($0.st_size) } }
 
-    /// The files of a container.
     func files(_ container: ContainerName, of hub: HubID) throws -> [BlobInformation] {
         let folder = folder(container, of: hub)
         return try DurableFolder.names(in: folder).compactMap { file in

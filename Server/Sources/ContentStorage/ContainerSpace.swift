@@ -3,7 +3,7 @@ import ServiceErrors
 
 /// How many bytes the files of containers have, and may have.
 ///
-/// A hub may have as much as it leaves free: one alone gets half of all, the next that fills its share half of the rest. So whoever
+/// A hub may have as much as it leaves free: one alone gets half of all, the next that fills its share half of the rest. So a hub that
 /// fills its own containers leaves room for the feedback and the jobs of others.
 final class ContainerSpace: Sendable {
     private struct State {
@@ -38,7 +38,7 @@ final class ContainerSpace: Sendable {
     /// Whether a hub may have so many bytes where all have a total, these included.
     static func fits(_ own: Int64, of total: Int64, limit: Int64) -> Bool { own <= limit - total }
 
-    /// What a caller is told who finds no room.
+    /// The error for a file that does not fit.
     static func full(_ limit: Int64) -> ServiceError {
         ServiceError(
             .quotaExceeded, "the files of this hub would take more of the \(limit) bytes of hub-file-space than they leave free",
@@ -55,5 +55,39 @@ final class ContainerSpace: Sendable {
             state.total += own - state.byHub[hub, default: 0]
             state.byHub[hub] = own > 0 ? own : nil
         }
+    }
+}
+
+/// How many of something may be under way at once. A slot is free again when its last reference is released.
+final class Slots: Sendable {
+    /// The right to one of them.
+    final class Slot: Sendable {
+        private let slots: Slots
+
+        fileprivate init(_ slots: Slots) { self.slots = slots }
+
+        deinit { slots.used.withLockedValue { $0 -= 1 } }
+    }
+
+    private let capacity: Int
+    private let used = NIOLockedValueBox(0)
+
+    init(capacity: Int) { self.capacity = max(1, capacity) }
+
+    /// A slot, or `nil` when all are taken.
+    func take() -> Slot? {
+        let isFree = used.withLockedValue { used in
+            guard used < capacity else { return false }
+            used += 1
+            return true
+        }
+        return isFree ? Slot(self) : nil
+    }
+}
+
+/// Names of files and objects under way. A counter would do, but a name by chance needs no memory.
+enum RandomName {
+    static func next() -> String {
+        "\(String(UInt64.random(in: .min ... .max), radix: 16))-\(String(UInt64.random(in: .min ... .max), radix: 16))"
     }
 }

@@ -1,15 +1,9 @@
+import Foundation
 import NIOConcurrencyHelpers
 import RichPushModel
+import ServiceErrors
 
-#if canImport(Glibc)
-    import Glibc
-#elseif canImport(Musl)
-    import Musl
-#elseif canImport(Darwin)
-    import Darwin
-#endif
-
-/// An open file, closed when the last one who holds it lets go. Its calls block.
+/// An open file, closed with the last reference to it. Its calls block.
 final class OpenFile: Sendable {
     private let descriptor: Int32
     /// Where the next bytes go. Held while they are written.
@@ -52,7 +46,6 @@ final class OpenFile: Sendable {
 
     func size() throws -> Int64 { Int64(try information().st_size) }
 
-    /// When it was last written.
     func writtenAt() throws -> Timestamp { FileAge.written(try information()) }
 
     private func information() throws -> stat {
@@ -61,8 +54,8 @@ final class OpenFile: Sendable {
         return information
     }
 
-    /// Writes all of the bytes behind those that were written through this file, wherever the file ends by now: of two who write the
-    /// same, one that is late changes nothing.
+    /// Writes the bytes after those written through this object, wherever the file ends now: a late second writer of the same bytes
+    /// changes nothing.
     func write(_ bytes: [UInt8]) throws {
         try end.withLockedValue { end in
             try bytes.withUnsafeBytes { buffer in
@@ -102,5 +95,109 @@ extension Slice where Base == UnsafeRawBufferPointer {
     /// Where the slice begins in memory.
     fileprivate func base(of buffer: UnsafeRawBufferPointer) -> UnsafeRawPointer? {
         buffer.baseAddress.map { $0 + startIndex }
+    }
+}
+
+/// Folders whose entries outlast a loss of power. The calls block.
+///
+/// `fsync` of a file keeps its bytes and not its name: that is kept by `fsync` of the folder in which the name is.
+package enum DurableFolder {
+    /// Makes a folder (mode 0700) unless it is there, and keeps its name in the folder above; whether it was made.
+    ///
+    /// A folder whose name could not be kept is removed again, so that the next caller does not take it for one that is kept.
+    @discardableResult
+    static func make(_ path: String) throws -> Bool {
+        guard mkdir(path, 0o700) == 0 else {
+            guard errno == EEXIST else { throw FileFault.last("mkdir") }
+            return false
+        }
+        do { try keepEntries(of: parent(of: path)) } catch {
+            _ = rmdir(path)
+            throw error
+        }
+        return true
+    }
+
+    /// Makes the names in a folder survive a loss of power.
+    static func keepEntries(of path: String) throws {
+        let descriptor = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+        guard descriptor >= 0 else { throw FileFault.last("open") }
+        defer { _ = close(descriptor) }
+        guard fsync(descriptor) == 0 else { throw FileFault.last("fsync") }
+    }
+
+    /// Writes some bytes into a new file of the folder, waits until they are on the disk, and removes the file. Throws what kept it
+    /// from that: a full or read-only disk among others.
+    static func tryWrite(in folder: String) throws {
+        let path = "\(folder)/probe-\(String(UInt64.random(in: .min ... .max), radix: 16))"
+        defer { _ = unlink(path) }
+        let file = try OpenFile.creating(path)
+        try file.write([UInt8](repeating: 0x2D, count: 4_096))
+        try file.synchronize()
+    }
+
+    /// The folder in which the name of a file or folder is.
+    package static func parent(of path: String) -> String {
+        var path = path[...]
+        while path.count > 1, path.hasSuffix("/") { path.removeLast() }
+        guard let slash = path.lastIndex(of: "/") else { return "." }
+        return slash == path.startIndex ? "/" : String(path[..<slash])
+    }
+
+    /// What is in a folder, without the folder itself and its parent; nothing when there is no folder.
+    static func names(in path: String) throws -> [String] {
+        guard let directory = opendir(path) else {
+            guard errno == ENOENT else { throw FileFault.last("opendir") }
+            return []
+        }
+        defer { _ = closedir(directory) }
+        var names: [String] = []
+        while let entry = readdir(directory) {
+            let name = withUnsafeBytes(of: entry.pointee.d_name) { bytes in
+                String(decoding: bytes.prefix { $0 != 0 }, as: UTF8.self)
+            }
+            if name != ".", name != ".." { names.append(name) }
+        }
+        return names
+    }
+}
+
+/// When files were last written.
+enum FileAge {
+    /// The moment in what the system says of a file.
+    static func written(_ information: stat) -> Timestamp {
+        #if canImport(Darwin)
+            let time = information.st_mtimespec
+        #else
+            let time = information.st_mtim
+        #endif
+        return Timestamp(milliseconds: Int64(time.tv_sec) * 1000 + Int64(time.tv_nsec) / 1_000_000)
+    }
+}
+
+/// A system call on a file that failed. Carries no path of a content: those hold digests, and digests name contents.
+struct FileFault: Error, Hashable {
+    var call: String
+    var number: Int32
+    /// The folder of the store that an operator has to repair, when it is known. None below it is named.
+    var folder: String?
+
+    /// The fault of the call that failed just now on this thread.
+    static func last(_ call: String) -> FileFault { FileFault(call: call, number: errno) }
+
+    /// Names the folder of the store in the faults of `work`.
+    @discardableResult
+    static func naming<Value>(_ folder: String, _ work: () throws -> Value) throws -> Value {
+        do { return try work() } catch let fault as FileFault {
+            throw FileFault(call: fault.call, number: fault.number, folder: folder)
+        }
+    }
+
+    /// The error for the caller.
+    var serviceError: ServiceError {
+        let isFull = number == ENOSPC || number == EDQUOT
+        let sentence = isFull ? "the content store is full" : "the content store cannot be used"
+        let place = folder.map { "\($0): " } ?? ""
+        return ServiceError(.storageUnavailable, "\(sentence): \(place)\(SystemErrorText.text(number))", retryAfter: 5)
     }
 }

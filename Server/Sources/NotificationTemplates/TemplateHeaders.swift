@@ -1,4 +1,5 @@
 import RichPushModel
+import WireText
 
 /// The headers that a template adds to its notifications, in the order given; values may be expressions
 /// (Reference/AzureNotificationHubs.md#4-3).
@@ -80,9 +81,7 @@ public struct TemplateHeaders: Hashable, Sendable {
                 }
             }
     }
-}
 
-extension TemplateHeaders {
     private static let windowsType = "x-wns-type"
 
     private static func check(_ field: Field, on platform: Platform) throws(TemplateError) {
@@ -112,4 +111,114 @@ extension TemplateHeaders {
 
 extension Platform {
     fileprivate static let windows = Platform(rawValue: "wns")
+}
+
+/// A short text outside the body that may be an expression: the value of a header, an expiry, a priority
+/// (Reference/AzureNotificationHubs.md#4-3).
+public struct ExpressionText: Hashable, Sendable {
+    /// The text as it was given.
+    public let text: String
+    private let expression: TemplateExpression?
+
+    /// Reads a text of at most `TemplateLimits.headerBytes`. Throws if it begins like an expression and is none.
+    public init(_ text: String, in part: TemplateError.Part) throws(TemplateError) {
+        self.text = text
+        guard text.utf8.count <= TemplateLimits.headerBytes else {
+            throw TemplateError(.tooLarge(limit: TemplateLimits.headerBytes), in: part, at: 0)
+        }
+        do throws(TemplateFault) {
+            expression = try ExpressionParser.parse(PositionedText(text))
+        } catch {
+            throw TemplateError(error, in: part, of: Array(text.utf8))
+        }
+    }
+
+    /// Whether the text means itself, so that it can be judged before any send.
+    public var isLiteral: Bool { expression == nil }
+
+    /// The text with its properties filled in; `#(name)` without a number or boolean is empty here. Nothing is escaped: who writes
+    /// it somewhere checks it for that place.
+    public func render(
+        _ properties: TemplateProperties, limit: Int = TemplateLimits.headerBytes
+    ) throws(TemplateRenderingError) -> String {
+        guard let expression else { return text }
+        var buffer = RenderingBuffer(escaping: .none, limit: limit, expected: text.utf8.count)
+        try expression.render(properties, into: &buffer)
+        return String(decoding: buffer.bytes, as: UTF8.self)
+    }
+}
+
+/// Until when the push service keeps the notifications of a template: an expression, `0`, or a date-time
+/// (Reference/AzureNotificationHubs.md#4-3).
+public struct TemplateExpiry: Hashable, Sendable {
+    /// What an expiry says once it is filled.
+    public enum Moment: Hashable, Sendable {
+        /// `0`: deliver now or never.
+        case now
+        /// Keep it until then.
+        case at(Timestamp)
+
+        /// The value of `apns-expiration`: whole seconds since 1970, `0` for now (Reference/APNs.md#3).
+        public var seconds: Int64 {
+            switch self {
+            case .now: 0
+            case .at(let moment): max(moment.seconds, 1)
+            }
+        }
+    }
+
+    private let value: ExpressionText
+
+    /// The expiry as it was given.
+    public var text: String { value.text }
+
+    /// Reads an expiry. Throws for an empty text and for a literal that is neither `0` nor a date-time.
+    public init(_ text: String) throws(TemplateError) {
+        value = try ExpressionText(text, in: .expiry)
+        guard !text.isEmpty else { throw TemplateError(.empty, in: .expiry, at: 0) }
+        if value.isLiteral, Self.moment(text) == nil { throw TemplateError(.malformedExpiry, in: .expiry, at: 1) }
+    }
+
+    /// The moment for these properties; `nil` if the expression gives an empty text, as it does when its property is missing: then the
+    /// push service's own time applies.
+    public func render(_ properties: TemplateProperties) throws(TemplateRenderingError) -> Moment? {
+        let text = try value.render(properties)
+        if text.isEmpty { return nil }
+        guard let moment = Self.moment(text) else { throw .malformedExpiry }
+        return moment
+    }
+
+    private static func moment(_ text: String) -> Moment? {
+        if text == "0" { return .now }
+        return LenientTime(text).map { .at($0.moment) }
+    }
+}
+
+/// The priority of a template's notifications: an expression or a whole number from 0 to 255
+/// (Reference/AzureNotificationHubs.md#4-3). APNs knows 1, 5 and 10; whether the number fits the push type is judged when the
+/// notification is made.
+public struct TemplatePriority: Hashable, Sendable {
+    private let value: ExpressionText
+
+    /// The priority as it was given.
+    public var text: String { value.text }
+
+    /// Reads a priority. Throws for an empty text and for a literal that is no such number.
+    public init(_ text: String) throws(TemplateError) {
+        value = try ExpressionText(text, in: .priority)
+        guard !text.isEmpty else { throw TemplateError(.empty, in: .priority, at: 0) }
+        if value.isLiteral, Self.number(text) == nil { throw TemplateError(.malformedPriority, in: .priority, at: 1) }
+    }
+
+    /// The priority for these properties; `nil` if the expression gives an empty text.
+    public func render(_ properties: TemplateProperties) throws(TemplateRenderingError) -> UInt8? {
+        let text = try value.render(properties)
+        if text.isEmpty { return nil }
+        guard let number = Self.number(text) else { throw .malformedPriority }
+        return number
+    }
+
+    static func number(_ text: String) -> UInt8? {
+        text.utf8.allSatisfy { (0x30...0x39).contains($0) } ? UInt8(text) : nil
+    }
 }

@@ -1,3 +1,5 @@
+import WireText
+
 /// What fills templates: the properties of one template send, a flat JSON object (Reference/AzureNotificationHubs.md#4-1).
 ///
 /// Names compare without regard to case (ASCII). A number or boolean counts as its JSON text; `null` counts as no value, so that a
@@ -60,48 +62,33 @@ public struct TemplateProperties: Hashable, Sendable {
         try? buffer.append(escaping: text[...])
         return "\"" + String(decoding: buffer.bytes, as: UTF8.self) + "\""
     }
-}
 
-extension TemplateProperties {
     private mutating func read(_ cursor: inout JSONCursor) throws(TemplateFault) {
         cursor.skipBlanks()
         guard cursor.peek != nil else { throw TemplateFault(.empty, at: nil) }
-        guard cursor.take("{") else { throw cursor.fault(.expectedObject) }
-        cursor.skipBlanks()
-        if !cursor.take("}") {
-            var names: Set<String> = []
-            repeat { try readMember(&cursor, &names) } while cursor.take(",")
-            guard cursor.take("}") else { throw cursor.fault(.expectedCommaOrBrace) }
+        guard cursor.kind == .object else { throw cursor.fault(.expectedObject) }
+        var names: Set<String> = []
+        var isFirst = true
+        while let name = try cursor.member(&isFirst).map(Self.folded) {
+            let start = cursor.duplicateName.start
+            guard names.insert(name).inserted else { throw cursor.fault(.duplicateProperty, at: start) }
+            guard names.count <= TemplateLimits.properties else {
+                throw cursor.fault(.tooManyProperties(limit: TemplateLimits.properties), at: start)
+            }
+            values[name] = try Self.readValue(&cursor)
         }
-        cursor.skipBlanks()
-        guard cursor.peek == nil else { throw cursor.fault(.expectedEnd) }
-    }
-
-    private mutating func readMember(_ cursor: inout JSONCursor, _ names: inout Set<String>) throws(TemplateFault) {
-        cursor.skipBlanks()
-        let start = cursor.position
-        guard cursor.peek == UInt8(ascii: "\"") else { throw cursor.fault(.expectedName) }
-        let name = Self.folded(try cursor.string().string)
-        guard names.insert(name).inserted else { throw cursor.fault(.duplicateProperty, at: start) }
-        guard names.count <= TemplateLimits.properties else {
-            throw cursor.fault(.tooManyProperties(limit: TemplateLimits.properties), at: start)
-        }
-        cursor.skipBlanks()
-        guard cursor.take(":") else { throw cursor.fault(.expectedColon) }
-        cursor.skipBlanks()
-        values[name] = try Self.readValue(&cursor)
-        cursor.skipBlanks()
+        try cursor.finish()
     }
 
     /// `nil` for `null`.
     private static func readValue(_ cursor: inout JSONCursor) throws(TemplateFault) -> String? {
         let start = cursor.position
-        switch cursor.peek {
-        case UInt8(ascii: "\""): return try cursor.string().string
-        case UInt8(ascii: "{"), UInt8(ascii: "["): throw cursor.fault(.nestedProperty)
+        switch cursor.kind {
+        case .string: return try cursor.positionedText().string
+        case .object, .list: throw cursor.fault(.nestedProperty)
         default: try cursor.plainValue()
         }
-        let text = String(decoding: cursor.bytes[start..<cursor.position], as: UTF8.self)
+        let text = cursor.text(start..<cursor.position)
         return text == "null" ? nil : text
     }
 }

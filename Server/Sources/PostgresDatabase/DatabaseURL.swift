@@ -19,7 +19,7 @@ public struct DatabaseURL: Hashable, Sendable, CustomStringConvertible, CustomDe
         case path
         case parameters
 
-        /// The rule that was broken, for people.
+        /// The rule that was broken, for error messages.
         public var rule: String {
             switch self {
             case .scheme: "it must begin with postgres:// or postgresql://"
@@ -43,7 +43,6 @@ public struct DatabaseURL: Hashable, Sendable, CustomStringConvertible, CustomDe
     public var debugDescription: String { description }
     public var customMirror: Mirror { Mirror(self, children: []) }
 
-    /// Reads a URL.
     public init(_ text: String) throws(Problem) {
         guard let scheme = ["postgres://", "postgresql://"].first(where: text.hasPrefix) else { throw .scheme }
         let rest = text.dropFirst(scheme.count)
@@ -117,4 +116,63 @@ public struct DatabaseURL: Hashable, Sendable, CustomStringConvertible, CustomDe
         }
         return true
     }
+}
+
+/// Timeouts and limits. The defaults are those of a node.
+public struct PostgresLimits: Hashable, Sendable {
+    public var writers = 2
+    public var readers = 6
+    /// How long connecting may take; whole seconds, at least 2.
+    public var connect: Duration = .seconds(5)
+    /// How long the server works on one statement before it gives up.
+    public var statement: Duration = .seconds(15)
+    /// How long a transaction waits for a lock of another before it makes room for others. It is retried until `statement` after its
+    /// request.
+    public var lock: Duration = .seconds(2)
+    /// How long a write with conflicts waits for its turn on a connection before it makes room for others and asks again. More than
+    /// `lock`: each write before it may need that long, and a write that times out loses its place.
+    public var turn: Duration = .seconds(5)
+    /// How long after its request a write may be committed; then it is rolled back. Readers of rows with many writers rely on it.
+    public var life: Duration = .seconds(60)
+    /// How long work waits for a connection before it is refused.
+    public var queue: Duration = .seconds(10)
+    /// How many reads, and how many writes, may wait; more are refused.
+    public var waiting = 4096
+    /// How many writes share a commit at most.
+    public var batch = 128
+    /// How long a write with conflicts is retried.
+    public var conflict: Duration = .seconds(10)
+
+    /// How long a cancelled caller waits for its answer, so that leases can be released at the end of a process.
+    public var grace: Duration = .seconds(1)
+
+    /// The timeout for an answer: longer than the server's own, so that the server's error comes first.
+    var answer: Duration { statement + statement / 5 + .seconds(1) }
+
+    /// The timeout for a lock: shorter than the statement's, so that the server reports the lock first.
+    var lockTimeout: Duration { min(lock, statement / 5) }
+    /// The timeout for a turn: shorter than the statement's, so that the server reports the lock first.
+    var turnTimeout: Duration { min(turn, statement / 3) }
+    /// The lock timeout of writes while other work is known to wait for locks.
+    let shortLockTimeout: Duration = .milliseconds(50)
+    /// The lock timeout of reads then, and of the writes of a group in which one has waited.
+    let minimalLockTimeout: Duration = .milliseconds(10)
+    /// How long after its request work may begin.
+    var begin: Duration { queue + statement }
+
+    public init() {}
+
+    /// The defaults with so many connections, at least two; one in four writes.
+    public init(connections: Int) {
+        writers = max(1, connections / 4)
+        readers = max(1, connections - writers)
+    }
+}
+
+/// What stands between this program and the database.
+public enum DatabasePooler: String, Hashable, Sendable, CaseIterable {
+    /// Nothing, or a pooler that gives each connection one of the server's for as long as it lasts.
+    case session
+    /// A pooler that gives one for each transaction: what is prepared or listened to on one is not there on the next.
+    case transaction
 }

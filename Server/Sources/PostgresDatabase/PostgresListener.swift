@@ -4,10 +4,10 @@ import RichPushModel
 import SQLStorage
 import Synchronization
 
-/// Hears what is called on a channel of the database, on a connection and a thread of its own.
+/// Listens for notifications on a channel of the database, with its own connection and thread.
 ///
-/// A call may be lost while the connection is, and behind a pooler in transaction mode all are: calls save waiting, and whoever
-/// listens looks by itself as well.
+/// A notification may be lost while the connection is down, and behind a pooler in transaction mode all are. So a reader has to poll
+/// as well; notifications only save waiting.
 public final class PostgresListener: Sendable {
     /// How long the thread waits for a call before it looks whether it is to end.
     private static let attention: Duration = .milliseconds(500)
@@ -24,14 +24,14 @@ public final class PostgresListener: Sendable {
         let isOver = Mutex(false)
     }
 
-    /// Begins to listen; a server that is away is tried again. `channel` is a name of the program's own. Throws
+    /// Begins to listen; reconnects when the server cannot be reached. `channel` is a name of the program's own. Throws
     /// `SQLFault.misconfigured` on a machine without PostgreSQL's client library.
     public init(
         _ url: DatabaseURL, channel: String, clock: any ServiceClock = .system,
         logger: Logger = Logger(label: "clarion.database")
     ) throws {
         precondition(channel.allSatisfy { $0.isASCII && ($0.isLetter || $0 == "_") }, "a name that needs no quotes")
-        let context = PostgresLink.Context(
+        let context = PostgresConnection.Context(
             library: try LibPQ.loaded(), url: url, clock: clock, limits: PostgresLimits(), canceller: Canceller())
         let (calls, continuation) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
         self.calls = calls
@@ -50,12 +50,12 @@ public final class PostgresListener: Sendable {
     public func close() { ending.isOver.withLock { $0 = true } }
 
     private static func listen(
-        _ context: PostgresLink.Context, _ channel: String, _ ending: Ending, _ logger: Logger, _ call: () -> Void
+        _ context: PostgresConnection.Context, _ channel: String, _ ending: Ending, _ logger: Logger, _ call: () -> Void
     ) {
         var pause = Duration.milliseconds(200)
         while !ending.isOver.withLock({ $0 }) {
             do {
-                let link = try PostgresLink(context)
+                let link = try PostgresConnection(context)
                 defer { link.close() }
                 _ = try link.simple("LISTEN \(channel)", within: context.limits.answer)
                 pause = .milliseconds(200)
@@ -70,7 +70,9 @@ public final class PostgresListener: Sendable {
     }
 
     /// Until the end, or until the connection breaks.
-    private static func hear(_ link: PostgresLink, _ context: PostgresLink.Context, _ ending: Ending, _ call: () -> Void) throws {
+    private static func hear(
+        _ link: PostgresConnection, _ context: PostgresConnection.Context, _ ending: Ending, _ call: () -> Void
+    ) throws {
         var lastSign = context.clock.uptime
         while !ending.isOver.withLock({ $0 }) {
             if try link.hears(within: attention) {

@@ -16,7 +16,7 @@ final class PostgresResult {
 
     deinit { library.clear(raw) }
 
-    /// Why the statement failed; `nil` if it did not. `isPrepared` tells one that the server had prepared before.
+    /// Why the statement failed; `nil` if it did not. `isPrepared` says that the server had prepared it before.
     func fault(isPrepared: Bool) -> PostgresFault? {
         // 1 and 2 are a command and rows that went well, 0 is an empty text.
         guard library.resultStatus(raw) > 2 else { return nil }
@@ -40,7 +40,7 @@ final class PostgresResult {
 }
 
 extension PostgresResult {
-    /// The types of columns that the statements have; told apart once for each result, not for each value.
+    /// The column types that the statements use; determined once for each result, not for each value.
     fileprivate enum ColumnType {
         case bool, bytes, text, int64, int32, int16, other
 
@@ -125,5 +125,98 @@ struct PostgresColumns: SQLColumns {
 
     func appendTexts(from first: Int, to bytes: inout [UInt8]) throws -> SIMD4<Int> {
         try result.appendTexts(row, from: first, to: &bytes)
+    }
+}
+
+/// The values of one statement in the form in which the library takes them.
+///
+/// Integers travel as text, so that they fit whatever integer type the server infers; text and bytes travel as they are, with
+/// their length, so that nothing in them ends them early.
+struct PostgresParameters {
+    private var bytes: [UInt8] = []
+    private var starts: [Int?] = []
+    private var lengths: [Int32] = []
+    private var formats: [Int32] = []
+
+    init(_ values: [SQLValue]) {
+        starts.reserveCapacity(values.count)
+        lengths.reserveCapacity(values.count)
+        formats.reserveCapacity(values.count)
+        for value in values {
+            switch value {
+            case .null:
+                starts.append(nil)
+                lengths.append(0)
+                formats.append(0)
+            case .integer(let number): append("\(number)".utf8, format: 0)
+            case .text(let text): append(text.utf8, format: 1)
+            case .bytes(let bytes): append(bytes, format: 1)
+            }
+        }
+    }
+
+    private mutating func append(_ content: some Collection<UInt8>, format: Int32) {
+        starts.append(bytes.count)
+        lengths.append(Int32(clamping: content.count))
+        formats.append(format)
+        bytes.append(contentsOf: content)
+        bytes.append(0)
+    }
+
+    /// Calls with the number of values, their pointers, lengths and formats.
+    func withPointers<Result>(
+        _ body: (Int32, LibPQ.Texts?, UnsafePointer<Int32>?, UnsafePointer<Int32>?) -> Result
+    ) -> Result {
+        bytes.withUnsafeBytes { memory in
+            let base = memory.bindMemory(to: CChar.self).baseAddress
+            let pointers = starts.map { start -> UnsafePointer<CChar>? in start.flatMap { base?.advanced(by: $0) } }
+            return pointers.withUnsafeBufferPointer { pointers in
+                body(Int32(starts.count), pointers.baseAddress, lengths, formats)
+            }
+        }
+    }
+}
+
+/// A connection as storage sees it. Lives only inside a transaction's closure.
+struct PostgresTransaction: SQLConnection {
+    let link: PostgresConnection
+    /// Whether statements are sent with their text each time.
+    let unnamed: Bool
+
+    var dialect: SQLDialect { .postgresql }
+
+    func rows(_ statement: SQLStatement, _ values: [SQLValue]) throws -> [SQLRow] {
+        let result = try execute(statement, values)
+        return try (0..<result.count).map(result.values)
+    }
+
+    func forEachRow(_ statement: SQLStatement, _ values: [SQLValue], _ body: (any SQLColumns) throws -> Void) throws {
+        let result = try execute(statement, values)
+        for row in 0..<result.count { try body(PostgresColumns(result: result, row: row)) }
+    }
+
+    @discardableResult
+    func run(_ statement: SQLStatement, _ values: [SQLValue]) throws -> Int {
+        let changes = try execute(statement, values).changes
+        if changes > 0 { link.noteChange() }
+        return changes
+    }
+
+    /// As long as it takes: a step of the schema may lay out a large table anew.
+    func script(_ text: String) throws {
+        do { _ = try link.simple(text, within: nil) } catch let fault as PostgresFault { throw fault.fault }
+    }
+
+    private func execute(_ statement: SQLStatement, _ values: [SQLValue]) throws -> PostgresResult {
+        guard statement.appearance.allSatisfy({ (1...values.count).contains($0) }) else {
+            throw SQLFault.refused(code: 1, reason: "a value is missing")
+        }
+        // An engine that numbers parameters wants no value more than it has numbers.
+        let needed = Array(values.prefix(statement.appearance.max() ?? 0))
+        do {
+            return try link.execute(statement, needed, unnamed: unnamed)
+        } catch let fault as PostgresFault {
+            throw fault.fault
+        }
     }
 }

@@ -7,24 +7,24 @@ import Synchronization
 final class PostgresWorker {
     /// What the workers of a database share.
     struct Context: Sendable {
-        var link: PostgresLink.Context
+        var link: PostgresConnection.Context
         var texts: TransactionText
         var health: WriteHealth
-        var door: ServerDoor
+        var gate: ConnectionGate
     }
 
     let context: Context
     private let writes: Bool
-    private var open: PostgresLink?
+    private var open: PostgresConnection?
     private var blocked: BlockedWork
     /// Whether its writes begin in their turn.
-    var turns = TurnHabit()
+    var turns = WriteLockPreference()
     private var nextRound = Duration.zero
 
     init(_ context: Context, writes: Bool) {
         self.context = context
         self.writes = writes
-        blocked = BlockedWork(patience: context.link.limits.statement)
+        blocked = BlockedWork(timeout: context.link.limits.statement)
     }
 
     /// Takes work until the queue ends, then closes the connection.
@@ -41,9 +41,9 @@ final class PostgresWorker {
         waiting.prefix(limit).firstIndex { $0.isAlone } ?? min(waiting.count, limit)
     }
 
-    /// How often it is looked for new work while some is blocked.
+    /// How often the worker polls for new work while some is blocked.
     private static let look = Duration.milliseconds(20)
-    /// How often blocked work is tried again while that is in vain: most of the time of a worker is for what nothing is in the way of.
+    /// How often blocked work is retried while it stays blocked, so that it does not starve other work.
     private static let round = Duration.milliseconds(100)
     /// How many blocked writes are tried together. Reads are tried one by one.
     private static let writesOfRound = 2
@@ -59,42 +59,41 @@ final class PostgresWorker {
         open?.close()
     }
 
-    /// Tries again some of the blocked work that is due, so that others have their turn in between. As long as it goes well the next
-    /// follows at once.
+    /// Retries some of the blocked work that is due, with other work in between. After a success the next retry follows at once.
     private func tryBlocked() -> Bool {
         let now = context.link.clock.uptime
         for (work, fault) in blocked.takeExpired(at: now) { giveUp(work, fault) }
         let inTurn = blocked.takeDueInTurn(at: now, limit: context.link.limits.batch)
         if !inTurn.isEmpty {
-            WriteGroup(worker: self, knowsOfLocks: false, turn: context.link.limits.patience, keepsAsking: true).run(inTurn)
+            WriteGroup(worker: self, knowsOfLocks: false, turn: context.link.limits.lockTimeout, keepsAsking: true).run(inTurn)
             return true
         }
         guard now >= nextRound else { return false }
         let due = blocked.takeDue(at: now, limit: writes ? Self.writesOfRound : 1)
         guard !due.isEmpty else { return false }
         let others = blocked.count
-        // One lock is known to be held: nobody waits for the next one for long.
+        // A lock is known to be held, so a further lock gets a short timeout.
         perform(due, knowsOfLocks: true)
         if blocked.count > others { nextRound = context.link.clock.uptime + Self.round }
         return true
     }
 
-    /// Puts aside work that a lock is in the way of and that has written nothing, or answers it when its time is over.
+    /// Keeps work that met a lock and has written nothing for a retry, or fails it when its time is over.
     ///
-    /// With `inTurn` it was not begun, since its turn did not come, and asks for it again.
+    /// With `inTurn` it was not begun, since it did not get its turn in time, and asks for it again.
     func block(_ work: any PendingWork, _ fault: PostgresFault, inTurn: Bool) {
         let isKept = blocked.add(work, fault.fault, inTurn: inTurn, at: context.link.clock.uptime)
         if !isKept { giveUp(work, fault.fault) }
     }
 
     private func giveUp(_ work: any PendingWork, _ fault: SQLFault) {
-        // Somebody's lock says nothing of whether the database takes writes.
+        // A lock says nothing about whether the database takes writes, so `health` is not informed.
         work.fail(fault)
     }
 
     private func perform(_ works: [any PendingWork], knowsOfLocks: Bool) {
         if writes {
-            let turn = turns.next() ? context.link.limits.turnPatience : nil
+            let turn = turns.next() ? context.link.limits.turnTimeout : nil
             WriteGroup(worker: self, knowsOfLocks: knowsOfLocks, turn: turn).run(works)
         } else {
             let run = ReadRun(worker: self, knowsOfLocks: knowsOfLocks)
@@ -103,11 +102,11 @@ final class PostgresWorker {
     }
 
     /// How long a transaction waits for a lock.
-    func patience(knowsOfLocks: Bool) -> Duration {
+    func lockTimeout(knowsOfLocks: Bool) -> Duration {
         let limits = context.link.limits
-        guard knowsOfLocks || blocked.knowsOfLocks else { return limits.patience }
+        guard knowsOfLocks || blocked.knowsOfLocks else { return limits.lockTimeout }
         // Writes wait for each other's rows, reads for nothing but such a lock.
-        return writes ? limits.shortPatience : limits.noPatience
+        return writes ? limits.shortLockTimeout : limits.minimalLockTimeout
     }
 
     private func work(_ works: [any PendingWork]) {
@@ -119,14 +118,14 @@ final class PostgresWorker {
         if !works.isEmpty { perform(works, knowsOfLocks: blocked.knowsOfLocks) }
     }
 
-    /// The open connection, or a new one. Throws `PostgresFault.unreachable` while the server is away.
-    func link() throws -> PostgresLink {
+    /// The open connection, or a new one. Throws `PostgresFault.unreachable` while the server cannot be reached.
+    func link() throws -> PostgresConnection {
         if let open {
             guard open.isBroken else { return open }
             open.close()
             self.open = nil
         }
-        let link = try context.door.enter(context.link)
+        let link = try context.gate.enter(context.link)
         open = link
         return link
     }
@@ -141,9 +140,100 @@ final class PostgresWorker {
     func finishRollBack() { open?.finishRollBack() }
 
     /// Whether statements are sent with their text each time, because a pooler loses them.
-    var sendsTexts: Bool { context.door.sendsTexts }
+    var sendsTexts: Bool { context.gate.sendsTexts }
 
     func note(_ fault: PostgresFault) {
-        if fault.kind == .statementsLost { context.door.statementsAreLost() }
+        if fault.kind == .statementsLost { context.gate.statementsAreLost() }
+    }
+}
+
+/// Work that was blocked by locks of other transactions. It waits here, without occupying a connection, and is retried until its timeout.
+/// Nothing of it is written.
+struct BlockedWork {
+    private struct Entry {
+        let work: any PendingWork
+        /// The fault of the last try.
+        let fault: SQLFault
+        let notBefore: Duration
+        /// Whether it was not begun, because it did not get its turn in time.
+        let isInTurn: Bool
+    }
+
+    /// More are refused, because each delays the others in every round.
+    static let limit = 64
+    /// The same for what waits for its turn: it is tried again together.
+    static let limitInTurn = 256
+    /// How long before work is tried again.
+    static let pause: Duration = .milliseconds(500)
+
+    private var entries: [Entry] = []
+    /// How long after its request work fails.
+    private let timeout: Duration
+
+    init(timeout: Duration) { self.timeout = timeout }
+
+    var isEmpty: Bool { entries.isEmpty }
+    var count: Int { entries.count }
+    /// Whether something of it has met a lock, other than that of the turns.
+    var knowsOfLocks: Bool { entries.contains { !$0.isInTurn } }
+
+    /// Takes work in; `false` when its time is over, or when too much waits here already.
+    mutating func add(_ work: any PendingWork, _ fault: SQLFault, inTurn: Bool = false, at uptime: Duration) -> Bool {
+        let alike = entries.count { $0.isInTurn == inTurn }
+        guard alike < (inTurn ? Self.limitInTurn : Self.limit), uptime < work.since + timeout else { return false }
+        entries.append(Entry(work: work, fault: fault, notBefore: uptime + Self.pause, isInTurn: inTurn))
+        return true
+    }
+
+    /// Removes and returns expired work, with the fault of its last try.
+    mutating func takeExpired(at uptime: Duration) -> [(work: any PendingWork, fault: SQLFault)] {
+        let expired = entries.filter { uptime >= $0.work.since + timeout }
+        entries.removeAll { uptime >= $0.work.since + timeout }
+        return expired.map { ($0.work, $0.fault) }
+    }
+
+    /// Removes and returns work that met a lock and is due for a retry, the oldest first.
+    mutating func takeDue(at uptime: Duration, limit: Int) -> [any PendingWork] { take(inTurn: false, at: uptime, limit: limit) }
+
+    /// Removes and returns work that is due to ask for its turn again, the oldest first.
+    mutating func takeDueInTurn(at uptime: Duration, limit: Int) -> [any PendingWork] {
+        take(inTurn: true, at: uptime, limit: limit)
+    }
+
+    private mutating func take(inTurn: Bool, at uptime: Duration, limit: Int) -> [any PendingWork] {
+        let due = entries.indices.filter { entries[$0].isInTurn == inTurn && entries[$0].notBefore <= uptime }.prefix(limit)
+        let works = due.map { entries[$0].work }
+        for index in due.reversed() { entries.remove(at: index) }
+        return works
+    }
+
+    /// Removes and returns all work.
+    mutating func takeAll() -> [any PendingWork] {
+        defer { entries = [] }
+        return entries.map(\.work)
+    }
+}
+
+/// Whether the writes of a connection begin in their turn: for a while after conflicts they do.
+///
+/// Otherwise each group would run into the same conflicts again, also with groups that wait for their turn. If all writers take turns,
+/// none conflict.
+struct WriteLockPreference: Hashable {
+    /// How many groups of writes after the last conflict.
+    static let length = 8
+
+    private var left = 0
+
+    /// Writes of this connection conflicted with others more than once.
+    mutating func hadConflicts() { left = Self.length }
+
+    /// There are no turns, or a turn did not come in time: writes without a conflict do not wait for one.
+    mutating func forget() { left = 0 }
+
+    /// Whether the next group begins in its turn; counts it.
+    mutating func next() -> Bool {
+        guard left > 0 else { return false }
+        left -= 1
+        return true
     }
 }

@@ -1,10 +1,5 @@
-#if canImport(Glibc)
-    import Glibc
-#elseif canImport(Musl)
-    import Musl
-#else
-    import Darwin
-#endif
+import Foundation
+import Synchronization
 
 /// Waits for a socket on the thread that owns it.
 enum SocketWait {
@@ -12,8 +7,8 @@ enum SocketWait {
         var canRead: Bool
     }
 
-    /// Waits until so many bytes can be read, or for a millisecond: for who knows that more is on its way and would be woken for every
-    /// piece of it. Whether there is anything to read then.
+    /// Waits until so many bytes can be read, or for a millisecond, so that a caller expecting more data is not woken for every piece
+    /// of it. Returns whether there is anything to read.
     static func gather(_ bytes: Int32, from socket: Int32) -> Bool {
         guard setMark(bytes, of: socket) else { return false }
         defer { _ = setMark(1, of: socket) }
@@ -26,7 +21,7 @@ enum SocketWait {
         return poll(&entry, 1, 0) > 0
     }
 
-    /// Whether a socket waits for a number of bytes when it is told to, which those between the processes of one machine do not.
+    /// Whether the socket supports waiting for a number of bytes; Unix domain sockets do not.
     static func canGather(_ socket: Int32) -> Bool {
         var address = sockaddr_storage()
         var size = socklen_t(MemoryLayout<sockaddr_storage>.size)
@@ -54,5 +49,36 @@ enum SocketWait {
         case -1: return Readiness(canRead: false)
         default: return Readiness(canRead: entry.revents & Int16(POLLIN | POLLERR | POLLHUP) != 0)
         }
+    }
+}
+
+/// Asks the server to stop a statement, on a thread of its own each: the request is a connection of its own, and when the
+/// network is cut it may take minutes to fail.
+final class Canceller: Sendable {
+    private static let limit = 4
+    private let running = Mutex(0)
+
+    /// Takes over the library's ticket. With too many under way nothing is asked: the server has its own deadline.
+    func cancel(_ ticket: OpaquePointer, _ library: LibPQ) {
+        let isAllowed = running.withLock { running in
+            guard running < Self.limit else { return false }
+            running += 1
+            return true
+        }
+        guard isAllowed else { return library.freeCancellation(ticket) }
+        let request = Request(ticket: ticket)
+        let thread = Thread { [self] in
+            var reason = [CChar](repeating: 0, count: 256)
+            _ = library.cancel(request.ticket, &reason, Int32(reason.count))
+            library.freeCancellation(request.ticket)
+            running.withLock { $0 -= 1 }
+        }
+        thread.name = "clarion-pg-cancel"
+        thread.start()
+    }
+
+    /// `@unchecked` is safe: the ticket is a copy of what the request needs, made for this thread and touched by no other.
+    private struct Request: @unchecked Sendable {
+        let ticket: OpaquePointer
     }
 }

@@ -1,5 +1,6 @@
 import Foundation
 import SQLStorage
+import Synchronization
 
 /// Work that waits for one of several threads: bounded, and ended once.
 ///
@@ -49,7 +50,7 @@ final class WorkQueue<Work: Sendable>: @unchecked Sendable {
         return .init(size: size, inUse: max(0, size - idle), waiting: waiting.count)
     }
 
-    /// Nothing is taken on any more; returns what nobody will do.
+    /// Refuses further work; returns the work that will not be done.
     func stop() -> [Work] {
         condition.lock()
         defer { condition.unlock() }
@@ -58,5 +59,74 @@ final class WorkQueue<Work: Sendable>: @unchecked Sendable {
         waiting = []
         condition.broadcast()
         return left
+    }
+}
+
+/// A transaction that waits for a connection, or for its commit.
+protocol PendingWork: Sendable {
+    /// When it was asked for.
+    var since: Duration { get }
+    /// Whether it runs alone among all processes.
+    var isAlone: Bool { get }
+
+    /// Runs it and returns a closure that answers the caller after the commit. Rethrows its error; may be called again.
+    func perform(_ connection: any SQLConnection) throws -> @Sendable () -> Void
+
+    /// Answers with an error.
+    func fail(_ error: any Error)
+}
+
+/// Work with its result type and the caller that waits for it.
+struct TypedWork<Result: Sendable>: PendingWork {
+    let since: Duration
+    let isAlone: Bool
+    let body: @Sendable (any SQLConnection) throws -> Result
+    let caller: WaitingCaller<Result>
+
+    func perform(_ connection: any SQLConnection) throws -> @Sendable () -> Void {
+        let result = try body(connection)
+        return { [caller] in caller.answer(.success(result)) }
+    }
+
+    func fail(_ error: any Error) { caller.answer(.failure(error)) }
+}
+
+/// A caller that waits for an answer and gets the first one.
+final class WaitingCaller<Result: Sendable>: Sendable {
+    private enum State {
+        case expected
+        case waiting(CheckedContinuation<Result, any Error>)
+        case answered(Swift.Result<Result, any Error>)
+        case over
+    }
+
+    private let state = Mutex(State.expected)
+
+    func wait(_ continuation: CheckedContinuation<Result, any Error>) {
+        let early = state.withLock { state -> Swift.Result<Result, any Error>? in
+            guard case .answered(let answer) = state else {
+                state = .waiting(continuation)
+                return nil
+            }
+            state = .over
+            return answer
+        }
+        if let early { continuation.resume(with: early) }
+    }
+
+    /// Answers, unless there was an answer before.
+    func answer(_ answer: Swift.Result<Result, any Error>) {
+        let waiting = state.withLock { state -> CheckedContinuation<Result, any Error>? in
+            switch state {
+            case .expected:
+                state = .answered(answer)
+                return nil
+            case .waiting(let continuation):
+                state = .over
+                return continuation
+            case .answered, .over: return nil
+            }
+        }
+        waiting?.resume(with: answer)
     }
 }

@@ -39,7 +39,7 @@ public final class RemoteHub: Sendable {
 
     /// Opens a hub by the text of its connection string and its name. No connection is made yet.
     public convenience init(
-        _ connectionString: String, hub name: String, options: RemoteHubOptions = RemoteHubOptions(),
+        _ connectionString: String, hub name: String, options: RemoteHubOptions = RemoteHubOptions(trustRootsPath: nil),
         logger: Logger = Logger(label: "clarion.remote-hub")
     ) throws(RemoteHubError) {
         let connection: ConnectionString
@@ -49,7 +49,7 @@ public final class RemoteHub: Sendable {
 
     /// Opens a hub. Plain HTTP is possible only to this machine, which the connection string checks.
     public convenience init(
-        _ connection: ConnectionString, hub name: String, options: RemoteHubOptions = RemoteHubOptions(),
+        _ connection: ConnectionString, hub name: String, options: RemoteHubOptions = RemoteHubOptions(trustRootsPath: nil),
         clock: any ServiceClock = .system, group: any EventLoopGroup = .singletonMultiThreadedEventLoopGroup,
         logger: Logger = Logger(label: "clarion.remote-hub")
     ) throws(RemoteHubError) {
@@ -81,9 +81,7 @@ public final class RemoteHub: Sendable {
 
     /// Closes the connections. Calls under way end with an error.
     public func shutDown() async throws { try await transport.shutDown() }
-}
 
-extension RemoteHub {
     /// Makes a call, with its repetitions, and returns an answer of an expected status.
     func answer(to call: RemoteCall) async throws -> HubResponse {
         let requestID = call.requestID ?? UUID().uuidString.lowercased()
@@ -128,5 +126,92 @@ extension RemoteHub {
             url: HubURL.text(
                 base: audience, path: call.path, query: [HeaderField("api-version", options.apiVersion)] + call.query),
             headers: HeaderList(common + call.headers), body: call.body)
+    }
+}
+
+/// How a hub elsewhere is spoken to. The defaults are those of the JavaScript client where it has any
+/// (Reference/AzureNotificationHubs.md#6-3).
+public struct RemoteHubOptions: Hashable, Sendable {
+    /// How long one call may take with all its repetitions.
+    public var deadline: Duration = .seconds(60)
+    /// How long one attempt may take.
+    public var attemptDeadline: Duration = .seconds(20)
+    /// How often a call is retried after 408, 429, 500, 503, 504 or a broken connection.
+    public var retries: Int = 3
+    /// The wait before the first retry; it doubles each time.
+    public var firstPause: Duration = .seconds(1)
+    /// The longest wait between two attempts, a hub's `Retry-After` included; what asks for more ends the call.
+    public var longestPause: Duration = .seconds(30)
+    /// Certificates (PEM) that vouch for the hub besides the system's; for a hub with a certificate of its own authority.
+    public var trustRootsPath: String?
+    /// The `api-version` of every request.
+    public var apiVersion = HubQuery.defaultVersion
+    /// The largest answer that is read, in bytes.
+    public var answerBytes = 32 * 1024 * 1024
+    /// Connections at most.
+    public var connections = 8
+}
+
+extension RemoteHubOptions {
+    /// Creates options with the defaults.
+    public init(trustRootsPath: String? = nil) { self.trustRootsPath = trustRootsPath }
+}
+
+/// One operation as the client asks for it, before signature, version and id are added.
+struct RemoteCall: Sendable {
+    var method: String
+    /// Behind the hub's name.
+    var path: [String]
+    var query: [HeaderField] = []
+    var headers: [HeaderField] = []
+    var body: [UInt8] = []
+    /// The statuses of success; others are errors. 404 stands here where it is an answer.
+    var expected: Set<Int>
+    /// The name under which repetitions are known; absent means a new one for this call.
+    var requestID: String?
+}
+
+/// Decides after each attempt of a call whether there is another one, and when. A value without I/O.
+///
+/// As the JavaScript client does (Reference/AzureNotificationHubs.md#6-3): up to three repetitions after 408, 500, 503 and 504,
+/// after 429 only with `Retry-After`, and after a connection that broke or did not come about.
+struct RetryPlan {
+    /// What an attempt came to.
+    enum Attempt: Hashable {
+        case answered(status: Int, retryAfter: Int?)
+        case noAnswer
+    }
+
+    /// What to do now.
+    enum Decision: Hashable {
+        case finish
+        case retry(after: Duration)
+    }
+
+    private let options: RemoteHubOptions
+    private var repetitions = 0
+
+    init(_ options: RemoteHubOptions) { self.options = options }
+
+    /// The decision, given the time that is left for the call. `jitter` is from 0 to 1.
+    mutating func decide(_ attempt: Attempt, left: Duration, jitter: Double) -> Decision {
+        guard repetitions < options.retries, let asked = Self.asked(by: attempt) else { return .finish }
+        let doubled = options.firstPause * (1 << repetitions)
+        // Up to a quarter more, so that many callers do not come back in step; never less than the hub asks for.
+        let pause = max(asked, min(doubled * (1 + jitter / 4), options.longestPause))
+        guard pause <= options.longestPause, pause < left else { return .finish }
+        repetitions += 1
+        return .retry(after: pause)
+    }
+
+    /// The least wait; `nil` if the attempt is not retried.
+    private static func asked(by attempt: Attempt) -> Duration? {
+        switch attempt {
+        case .noAnswer: .zero
+        case .answered(408, let seconds), .answered(500, let seconds), .answered(503, let seconds), .answered(504, let seconds):
+            .seconds(seconds ?? 0)
+        case .answered(429, let seconds): seconds.map { .seconds($0) }
+        case .answered: nil
+        }
     }
 }

@@ -3,7 +3,7 @@ extension SQLStatement {
     public static func all(_ dialect: SQLDialect) -> [SQLStatement] {
         SchemaMigrator.statements + SchemaFence.all + SQLHubStore.all + SQLDeviceStore.all + DeviceRows.all + DeviceWriting.all
             + TemplateRows.all + [dialect.nextOrder]
-            + AudienceWalk.all + DirectRows.all + FeedbackRows.all + FailureRows.all + SQLIntakeStore.all
+            + DirectRows.all + FeedbackRows.all + FailureRows.all + SQLIntakeStore.all
             + SQLSliceQueue.all(dialect) + SQLTelemetryStore.all + SQLJobStore.all(dialect)
             + SQLNodeStore.all(dialect) + SQLWaitRepair.all + SQLContentOwnerStore.all(dialect) + allOfBackend
             + (dialect == .sqlite ? DatabaseMove.statementsOfOld : DatabaseMove.statementsOfNew)

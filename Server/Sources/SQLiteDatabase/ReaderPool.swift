@@ -1,12 +1,13 @@
 import GRDB
+import GRDBSQLite
 import NIOCore
 import SQLStorage
 import Synchronization
 
-/// The connections that only read. Whoever finds one free goes to its thread at once; the others wait in line, and a thread that is
-/// done goes on with the next of them, so that a read changes threads once on its way there and once on its way back.
+/// The read-only connections. A read goes to the thread of a free connection at once; otherwise it waits in line. A thread that has
+/// finished performs the next waiting read, so that each read changes threads once there and once back.
 ///
-/// The library's own pool changes them once more on the way there, and compiles what begins and ends a transaction every time.
+/// The library's own pool changes threads once more, and compiles the statements that begin and end a transaction every time.
 final class ReaderPool: Sendable {
     /// Reads that go on at the same time.
     static let size = 4
@@ -41,7 +42,7 @@ final class ReaderPool: Sendable {
     init(path: String, size: Int = ReaderPool.size, bound: Int = ReaderPool.bound) throws {
         var configuration = Configuration()
         configuration.readonly = true
-        // As long as the library gives who only reads: another process may be mending the log after a crash.
+        // The library's own timeout for readers: another process may be recovering the log after a crash.
         configuration.busyMode = .timeout(10)
         configuration.label = "clarion.reader"
         connections = try (0..<size).map { _ in try DatabaseQueue(path: path, configuration: configuration) }
@@ -53,7 +54,6 @@ final class ReaderPool: Sendable {
 
     private var isClosed: Bool { state.withLock { $0.isClosed } }
 
-    /// How many wait for a connection.
     var waitingCount: Int { state.withLock { $0.waiting.count } }
 
     /// How busy the connections are.
@@ -96,7 +96,7 @@ final class ReaderPool: Sendable {
         }
     }
 
-    /// The next in line, until nobody waits.
+    /// Performs waiting reads in order until none is left.
     private func goOn(with access: Database, of connection: DatabaseQueue) {
         while let next = next(freeing: connection) { next.perform(access) }
     }
@@ -122,7 +122,7 @@ final class ReaderPool: Sendable {
         return try body(SQLiteConnection(access))
     }
 
-    /// Ends the connections, after the reads that go on. Who waits for one, and who comes afterwards, is told `unavailable`.
+    /// Closes the connections after their running reads. Waiting and later reads fail with `unavailable`.
     func close() throws {
         let waiting = state.withLock { state in
             state.isClosed = true
@@ -131,5 +131,58 @@ final class ReaderPool: Sendable {
         }
         for read in waiting { read.fail(Self.closed) }
         for connection in connections { try connection.close() }
+    }
+}
+
+/// Counts the pages that the engine reads for one long statement: how far it has come in a walk through the whole file.
+enum PageReads {
+    /// The engine reports after so many of its instructions, of which a row takes some ten.
+    private static let pause: Int32 = 1_000
+
+    /// Runs the statement and hands `report` how many bytes of pages it has read from the file, now and then.
+    static func during(
+        _ access: Database, report: @escaping (_ bytes: Int64) -> Void, _ work: () throws -> Void
+    ) throws {
+        guard let connection = access.sqliteConnection else { return try work() }
+        let pageSize = try Int64.fetchOne(access, sql: "PRAGMA page_size") ?? 0
+        let observer = Observer(connection) { report($0 * pageSize) }
+        try withExtendedLifetime(observer) {
+            sqlite3_progress_handler(
+                connection, pause,
+                { context in
+                    if let context { Unmanaged<Observer>.fromOpaque(context).takeUnretainedValue().reportProgress() }
+                    // Anything else would end the statement.
+                    return 0
+                }, Unmanaged.passUnretained(observer).toOpaque())
+            defer { sqlite3_progress_handler(connection, 0, nil, nil) }
+            try work()
+        }
+    }
+
+    /// What the engine's handler calls, on the thread of the statement.
+    private final class Observer {
+        private let connection: OpaquePointer
+        private let report: (_ pages: Int64) -> Void
+        private var reported: Int64 = 0
+
+        init(_ connection: OpaquePointer, report: @escaping (Int64) -> Void) {
+            self.connection = connection
+            self.report = report
+            _ = pages(resets: true)
+        }
+
+        func reportProgress() {
+            let pages = pages(resets: false)
+            guard pages > reported else { return }
+            reported = pages
+            report(pages)
+        }
+
+        /// The pages that the engine did not find in its memory.
+        private func pages(resets: Bool) -> Int64 {
+            var (count, highest): (Int32, Int32) = (0, 0)
+            sqlite3_db_status(connection, SQLITE_DBSTATUS_CACHE_MISS, &count, &highest, resets ? 1 : 0)
+            return Int64(count)
+        }
     }
 }

@@ -14,18 +14,16 @@ extension SQLiteDatabase {
 
     /// The pages of the file.
     public struct Space: Hashable, Sendable {
-        /// Bytes of a page.
         public var pageSize: Int64
         /// Pages of the file, with the free ones.
         public var pages: Int64
         /// Pages that hold nothing since their rows were deleted. New rows use them first.
-        public var freePages: Int64
+        var freePages: Int64
         /// Whether the file was made so that free pages can be given back without writing it anew.
         public var isIncremental: Bool
 
         /// Bytes of the file, when its log is empty.
         public var bytes: Int64 { pages * pageSize }
-        /// Bytes of the free pages.
         public var freeBytes: Int64 { freePages * pageSize }
         /// Bytes of the other pages.
         public var usedBytes: Int64 { bytes - freeBytes }
@@ -41,12 +39,12 @@ extension SQLiteDatabase {
     /// fewer free pages.
     ///
     /// Does nothing for a file that is not incremental. The file gets shorter with `emptyLog`. Each transaction waits for the write lock
-    /// for `patience` at most.
+    /// for `lockTimeout` at most.
     ///
     /// Throws `SQLFault`, `unavailable` when others write all the time, what `progress` throws, and `CancellationError` between two
     /// transactions. What was given back until then stays so.
     public func giveBackFreePages(
-        clock: any ServiceClock, patience: Duration = .seconds(30),
+        clock: any ServiceClock, lockTimeout: Duration = .seconds(30),
         progress: @Sendable (_ done: Int64, _ steps: Int64) async throws -> Void = { _, _ in }
     ) async throws {
         var space = try await space()
@@ -57,7 +55,7 @@ extension SQLiteDatabase {
         while done < steps, space.freePages > 0 {
             let begun = clock.uptime
             space = try await outsideTransaction { access in
-                try Self.waiting(patience, access) {
+                try Self.waiting(lockTimeout, access) {
                     try access.inTransaction(.immediate) {
                         try access.execute(sql: "PRAGMA incremental_vacuum(\(Self.compactionStep))")
                         return .commit
@@ -85,7 +83,7 @@ extension SQLiteDatabase {
 
     /// TRUNCATE has the write lock for all of its time, and its busy timeout would be part of that time: the writes of a server would
     /// fail because of a reader. So PASSIVE, which takes no write lock, copies the log first, and TRUNCATE waits for nothing. A reader
-    /// that begins once all is copied reads the file alone, and is not in the way of TRUNCATE.
+    /// that begins once all is copied reads the file alone, and does not block TRUNCATE.
     private static func triesToEmptyLog(_ access: Database) throws -> Bool {
         try waiting(.zero, access) {
             try access.execute(sql: "PRAGMA wal_checkpoint(PASSIVE)")
@@ -94,15 +92,16 @@ extension SQLiteDatabase {
     }
 
     /// Writes the whole file anew, without its free pages and so that the next compaction goes in steps. Pages keep their size, which
-    /// the engine does not change while the file has a log. All other writers wait until the end. Waits for the write lock for `patience` at most.
+    /// the engine does not change while the file has a log. All other writers wait until the end. Waits for the write lock for
+    /// `lockTimeout` at most.
     /// `reading` gets how many bytes of the file have been read, now and then; the engine writes when it has read them all.
     ///
     /// Throws `SQLFault.unavailable`: when others write all the time, and when the disk is full, in both cases with the file as it was.
     public func rewrite(
-        patience: Duration = .seconds(30), reading: @escaping @Sendable (_ bytes: Int64) -> Void = { _ in }
+        lockTimeout: Duration = .seconds(30), reading: @escaping @Sendable (_ bytes: Int64) -> Void = { _ in }
     ) async throws {
         try await outsideTransaction { access in
-            try Self.waiting(patience, access) {
+            try Self.waiting(lockTimeout, access) {
                 try PageReads.during(access, report: reading) {
                     try access.execute(sql: "PRAGMA auto_vacuum = INCREMENTAL; VACUUM")
                 }
@@ -110,9 +109,10 @@ extension SQLiteDatabase {
         }
     }
 
-    /// Does the work on a connection that waits for the locks of others so long meanwhile.
-    private static func waiting<Result>(_ patience: Duration, _ access: Database, _ work: () throws -> Result) throws -> Result {
-        let milliseconds = patience.components.seconds * 1000 + patience.components.attoseconds / 1_000_000_000_000_000
+    /// Does the work on a connection with this busy timeout.
+    private static func waiting<Result>(_ lockTimeout: Duration, _ access: Database, _ work: () throws -> Result) throws -> Result
+    {
+        let milliseconds = lockTimeout.components.seconds * 1000 + lockTimeout.components.attoseconds / 1_000_000_000_000_000
         let before = try Int64.fetchOne(access, sql: "PRAGMA busy_timeout") ?? 0
         try access.execute(sql: "PRAGMA busy_timeout = \(milliseconds)")
         defer { try? access.execute(sql: "PRAGMA busy_timeout = \(before)") }
@@ -126,5 +126,27 @@ extension SQLiteDatabase {
         return Space(
             pageSize: try number("page_size"), pages: try number("page_count"), freePages: try number("freelist_count"),
             isIncremental: try number("auto_vacuum") == 2)
+    }
+}
+
+extension SQLiteDatabase {
+    /// Copies the database as it is at one moment into a new file (mode 0600), while servers and commands go on reading and writing.
+    /// The file is complete and on disk when this returns, and needs no other beside it. `reading` gets how many bytes of the
+    /// database have been read, now and then.
+    ///
+    /// Throws `SQLFault.unavailable`: when there is something of that name, or when it cannot be written.
+    public func backUp(
+        to path: String, reading: @escaping @Sendable (_ bytes: Int64) -> Void = { _ in }
+    ) async throws {
+        // The engine accepts an empty file. Created here, it is never readable by other users.
+        try DatabaseFile.createNew(at: path)
+        do {
+            try await copy(into: path, reading: reading)
+            try DatabaseFile.synchronize(path)
+            try DatabaseFile.keepName(of: path)
+        } catch {
+            DatabaseFile.remove(path)
+            throw error
+        }
     }
 }

@@ -6,7 +6,7 @@ import SQLStorage
 ///
 /// Open it, run `SchemaMigrator` over it once, use it; `close()` ends it. Errors are `SQLFault`.
 public final class SQLiteDatabase: SQLDatabase {
-    /// Who opens the file.
+    /// Which kind of process opens the file.
     public enum Access: Sendable {
         /// The server: takes the lock beside the file, so that a second server is refused.
         case server
@@ -29,7 +29,7 @@ public final class SQLiteDatabase: SQLDatabase {
     public var sinceLastKeptWrite: Duration? { health.sinceLastKept }
 
     /// The size of the write-ahead log in bytes; 0 without one.
-    public var logBytes: Int64 { PrivateFile.size(of: path + "-wal") ?? 0 }
+    public var logBytes: Int64 { DatabaseFile.size(of: path + "-wal") ?? 0 }
 
     private let path: String
 
@@ -41,7 +41,7 @@ public final class SQLiteDatabase: SQLDatabase {
     ) throws {
         lock = access == .server ? try LockFile(path: path + ".lock") : nil
         try beforeOpening()
-        try PrivateFile.create(at: path)
+        try DatabaseFile.create(at: path)
         self.path = path
         pool = try FaultMapping.mapped { try Self.open(path) }
         reads = try FaultMapping.mapped { try ReaderPool(path: path, size: access == .server ? ReaderPool.size : 1) }
@@ -56,7 +56,7 @@ public final class SQLiteDatabase: SQLDatabase {
     public func close(then body: () throws -> Void) throws {
         defer { lock?.release() }
         try FaultMapping.mapped {
-            // The last to go empties the log, which who only reads cannot.
+            // The last connection to close empties the log, which a reader cannot do; so readers close first.
             let ended = Result { try reads.close() }
             try pool.close()
             try ended.get()

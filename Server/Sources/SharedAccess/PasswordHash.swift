@@ -1,10 +1,10 @@
 import Crypto
 import CryptoExtras
+import Foundation
+import WireText
 
-#if canImport(FoundationEssentials)
-    import FoundationEssentials
-#else
-    import Foundation
+#if canImport(Glibc)
+    import Glibc
 #endif
 
 /// A password as it is stored: scrypt (RFC 7914) with its parameters and salt, in the usual `$scrypt$…` text form.
@@ -20,7 +20,6 @@ public struct PasswordHash: Sendable, Equatable {
         /// scrypt's p.
         public var parallelism: Int
 
-        /// Creates a cost.
         public init(logarithmOfRounds: Int, blockSize: Int, parallelism: Int) {
             self.logarithmOfRounds = logarithmOfRounds
             self.blockSize = blockSize
@@ -119,4 +118,118 @@ public enum PasswordHashFault: Error, Hashable, Sendable {
     case queueFull
     /// The hasher was shut down.
     case stopped
+}
+
+/// Hashes passwords on threads of its own, so that a storm of sign-ins never takes the threads of everything else, and
+/// with a bounded queue, so that it never takes the memory either.
+///
+/// A full queue throws `PasswordHashFault.queueFull`; answer 503 with `retryAfter`. The threads end when the hasher goes.
+public final class PasswordHasher: Sendable {
+    /// How many jobs wait at most; two callers that share it fairly take that as the whole.
+    public let capacity: Int
+    private let queue: HashingQueue
+    /// What new hashes cost.
+    public let cost: PasswordHash.Cost
+
+    /// Creates a hasher with `threads` threads, at most `capacity` waiting jobs, and the cost of new hashes.
+    public init(threads: Int = 2, capacity: Int = PasswordHasher.standardCapacity, cost: PasswordHash.Cost = .standard) {
+        self.capacity = max(1, capacity)
+        queue = HashingQueue(capacity: capacity)
+        self.cost = cost
+        for number in 1...max(1, threads) { queue.startThread(named: "password-hashing-\(number)") }
+    }
+
+    deinit { queue.stop() }
+
+    /// How many jobs wait at most unless another number is given: two processors work some six seconds on them.
+    public static let standardCapacity = 64
+
+    /// How long a caller who met a full queue should wait, in seconds.
+    public static let retryAfter = 2
+
+    /// The hash of a new password.
+    public func hash(_ password: String) async throws(PasswordHashFault) -> PasswordHash {
+        let cost = cost
+        return try await perform { () throws(PasswordHashFault) in try PasswordHash(of: password, cost: cost) }
+    }
+
+    /// Whether the hash is of this password.
+    public func verify(_ password: String, against hash: PasswordHash) async throws(PasswordHashFault) -> Bool {
+        try await perform { () throws(PasswordHashFault) in try hash.verifies(password) }
+    }
+
+    /// Runs other work on one of the threads, for tests; `false` when the queue is full.
+    package func occupy(_ work: @escaping @Sendable () -> Void) -> Bool { queue.submit { _ in work() } }
+
+    private func perform<Value: Sendable>(
+        _ work: @escaping @Sendable () throws(PasswordHashFault) -> Value
+    ) async throws(PasswordHashFault) -> Value {
+        let result: Result<Value, PasswordHashFault> = await withCheckedContinuation { continuation in
+            let accepted = queue.submit { isRunning in
+                guard isRunning else { return continuation.resume(returning: .failure(.stopped)) }
+                continuation.resume(returning: Result { () throws(PasswordHashFault) in try work() })
+            }
+            if !accepted { continuation.resume(returning: .failure(.queueFull)) }
+        }
+        return try result.get()
+    }
+}
+
+/// The bounded queue behind `PasswordHasher` and the threads that empty it.
+///
+/// `@unchecked` is safe: `jobs` and `isStopped` are only touched while `condition` is locked.
+final class HashingQueue: @unchecked Sendable {
+    typealias Job = @Sendable (_ isRunning: Bool) -> Void
+
+    private let condition = NSCondition()
+    private let capacity: Int
+    private var jobs: [Job] = []
+    private var isStopped = false
+
+    init(capacity: Int) { self.capacity = max(1, capacity) }
+
+    /// Adds a job; `false` when the queue is full or stopped. An accepted job is called exactly once.
+    func submit(_ job: @escaping Job) -> Bool {
+        condition.lock()
+        defer { condition.unlock() }
+        guard !isStopped, jobs.count < capacity else { return false }
+        jobs.append(job)
+        condition.signal()
+        return true
+    }
+
+    /// Ends the threads; jobs still waiting fail.
+    func stop() {
+        condition.lock()
+        isStopped = true
+        let waiting = jobs
+        jobs = []
+        condition.broadcast()
+        condition.unlock()
+        for job in waiting { job(false) }
+    }
+
+    func startThread(named name: String) {
+        let thread = Thread { [self] in
+            Self.yieldToOthers()
+            while let job = next() { job(true) }
+        }
+        thread.name = name
+        thread.start()
+    }
+
+    /// Lets the threads that answer requests go first where processors are short (Linux with glibc): hashing would take all that there are.
+    private static func yieldToOthers() {
+        #if canImport(Glibc)
+            // For Linux zero is the calling thread, not the process. Refused or not, hashing goes on.
+            _ = setpriority(__priority_which_t(PRIO_PROCESS.rawValue), 0, 5)
+        #endif
+    }
+
+    private func next() -> Job? {
+        condition.lock()
+        defer { condition.unlock() }
+        while jobs.isEmpty, !isStopped { condition.wait() }
+        return jobs.isEmpty ? nil : jobs.removeFirst()
+    }
 }

@@ -6,7 +6,7 @@ import Testing
 public enum DeviceStorePromises {
     /// Every promise.
     public static let all: [StoragePromise<HubStorage>] = [
-        keepsARecord, keepsCreationOnReplacement, leavesTheParkedState, replacesTheSameHandle, separatesHubs, removes,
+        keepsARecord, keepsCreationOnReplacement, inactiveUntilRegistered, replacesTheSameHandle, separatesHubs, removes,
         findsByHandle, ensuresOneHub, tellsSpellingsApart,
     ]
 
@@ -58,23 +58,23 @@ public enum DeviceStorePromises {
         }
     }
 
-    private static let leavesTheParkedState = StoragePromise<HubStorage>(
-        "a parked record is in no audience until it registers again"
+    private static let inactiveUntilRegistered = StoragePromise<HubStorage>(
+        "an inactive record is in no audience until it registers again"
     ) { storage in
         let record = try await storage.devices.upsert(try Sample.device("phone", handle: 1), in: Sample.hub, at: Sample.start)
             .record
         _ = try await storage.intake.accept(try Sample.send())
         let lease = try #require(try await storage.queue.lease(Sample.lease(1)).first)
         var checkpoint = SliceCheckpoint(lease: lease, now: Sample.time(1), disposition: .keep(until: Sample.time(60)))
-        checkpoint.parked = [.init(key: record.sliceKey, version: record.version)]
+        checkpoint.badTokens = [.init(key: record.sliceKey, version: record.version)]
         #expect(try await storage.queue.checkpoint(checkpoint) == .stored(ended: nil))
-        #expect(try await storage.devices.device(record.id, in: Sample.hub)?.parkedAt == Sample.time(1))
-        #expect(try await storage.queue.page(Sample.page(lease))?.work == .walk(.init(candidates: [], through: .last)))
+        #expect(try await storage.devices.device(record.id, in: Sample.hub)?.inactiveAt == Sample.time(1))
+        #expect(try await storage.queue.page(Sample.page(lease))?.work == .walk(.init(targets: [], through: .last)))
         let again = try await storage.devices.upsert(try Sample.device("phone", handle: 1), in: Sample.hub, at: Sample.time(2))
-        #expect(again.record.parkedAt == nil)
-        // The finding is about the record as it was: it does not park the one that registered again.
+        #expect(again.record.inactiveAt == nil)
+        // The finding is about the record as it was: it does not make the newer registration inactive.
         #expect(try await storage.queue.checkpoint(checkpoint) == .stored(ended: nil))
-        #expect(try await storage.devices.device(record.id, in: Sample.hub)?.parkedAt == nil)
+        #expect(try await storage.devices.device(record.id, in: Sample.hub)?.inactiveAt == nil)
     }
 
     private static let replacesTheSameHandle = StoragePromise<HubStorage>(
@@ -127,7 +127,7 @@ public enum DeviceStorePromises {
         #expect(found.map(\.sliceKey) == found.map(\.sliceKey).sorted() && Set(found.map(\.id.text)) == ["a", "b", "c"])
     }
 
-    private static let ensuresOneHub = StoragePromise<HubStorage>("a hub's name has one id for ever") { storage in
+    private static let ensuresOneHub = StoragePromise<HubStorage>("a hub's name has one permanent id") { storage in
         let first = try await storage.hubs.ensureHub(named: "first", at: Sample.start)
         let second = try await storage.hubs.ensureHub(named: "second", at: Sample.start)
         #expect(first != second)

@@ -21,43 +21,44 @@ public enum HubStorePromises {
             updatedAt: Sample.start)
     }
 
-    private static func hub(_ text: String) throws -> NewHub {
-        NewHub(
-            name: try name(text),
+    private static func content(_ text: String) -> StoredHubChange {
+        StoredHubChange(
             details: HubDetails(userMetadata: "of \(text)", registrationLifetime: .seconds(86_400), allowsProtectedTags: true),
-            sealedAPNs: "sealed credential", rules: [rule("b"), rule("a", [.send, .manage])])
+            credential: .set("sealed credential"), rules: [rule("b"), rule("a", [.send, .manage])])
     }
 
     private static let createsOnce = StoragePromise<HubStorage>("a hub is created once and comes back as it was given") {
         storage in
-        let made = try #require(try await storage.hubs.create(try hub("News.App"), at: Sample.start))
+        let made = try #require(try await storage.hubs.create(try name("News.App"), with: content("News.App"), at: Sample.start))
         #expect(made.name.text == "News.App" && made.version == 1 && made.createdAt == Sample.start)
         #expect(made.details.userMetadata == "of News.App" && made.details.registrationLifetime == .seconds(86_400))
         #expect(made.details.allowsProtectedTags && made.sealedAPNs == "sealed credential")
         #expect(try await storage.hubs.record(named: try name("News.App")) == made)
         #expect(try await storage.hubs.record(of: made.id) == made)
         #expect(try await storage.hubs.rules(of: made.id).map(\.name) == ["a", "b"])
-        #expect(try await storage.hubs.create(try hub("News.App"), at: Sample.time(1)) == nil)
+        #expect(try await storage.hubs.create(try name("News.App"), with: content("News.App"), at: Sample.time(1)) == nil)
     }
 
     private static let ignoresCase = StoragePromise<HubStorage>("names that differ in case are one name, kept as first spelled") {
         storage in
-        let made = try await storage.hubs.create(try hub("News"), at: Sample.start)
-        #expect(try await storage.hubs.create(try hub("nEWS"), at: Sample.start) == nil)
+        let made = try await storage.hubs.create(try name("News"), with: content("News"), at: Sample.start)
+        #expect(try await storage.hubs.create(try name("nEWS"), with: content("nEWS"), at: Sample.start) == nil)
         #expect(try await storage.hubs.record(named: try name("NEWS"))?.name.text == "News")
         #expect(try await storage.hubs.hub(named: "news") == made?.id)
         #expect(try await storage.hubs.ensureHub(named: "news", at: Sample.start) == made?.id)
     }
 
     private static let pages = StoragePromise<HubStorage>("hubs are listed by name, page by page") { storage in
-        for text in ["c", "A", "b", "D"] { _ = try await storage.hubs.create(try hub(text), at: Sample.start) }
+        for text in ["c", "A", "b", "D"] {
+            _ = try await storage.hubs.create(try name(text), with: content(text), at: Sample.start)
+        }
         let first = try await storage.hubs.records(after: nil, limit: 3)
         #expect(first.map(\.name.text) == ["A", "b", "c"])
         #expect(try await storage.hubs.records(after: first.last?.name, limit: 3).map(\.name.text) == ["D"])
     }
 
     private static let updates = StoragePromise<HubStorage>("an update changes what it names and nothing else") { storage in
-        let made = try #require(try await storage.hubs.create(try hub("news"), at: Sample.start))
+        let made = try #require(try await storage.hubs.create(try name("news"), with: content("news"), at: Sample.start))
         let renamed = try await storage.hubs.update(
             made.id, with: StoredHubChange(details: HubDetails(userMetadata: "new")), at: Sample.time(5))
         #expect(renamed?.details == HubDetails(userMetadata: "new") && renamed?.sealedAPNs == "sealed credential")
@@ -73,8 +74,8 @@ public enum HubStorePromises {
 
     private static let replacesRules = StoragePromise<HubStorage>("an update with rules replaces all rules of that hub") {
         storage in
-        let one = try #require(try await storage.hubs.create(try hub("one"), at: Sample.start))
-        let two = try #require(try await storage.hubs.create(try hub("two"), at: Sample.start))
+        let one = try #require(try await storage.hubs.create(try name("one"), with: content("one"), at: Sample.start))
+        let two = try #require(try await storage.hubs.create(try name("two"), with: content("two"), at: Sample.start))
         _ = try await storage.hubs.update(one.id, with: StoredHubChange(rules: [rule("c", [.manage])]), at: Sample.time(1))
         #expect(try await storage.hubs.rules(of: one.id) == [rule("c", [.manage])])
         #expect(try await storage.hubs.rules(of: two.id).count == 2)
@@ -82,7 +83,7 @@ public enum HubStorePromises {
 
     private static let keepsRulesApart = StoragePromise<HubStorage>("rules of a hub, of another and of all hubs do not mix") {
         storage in
-        let made = try #require(try await storage.hubs.create(try hub("news"), at: Sample.start))
+        let made = try #require(try await storage.hubs.create(try name("news"), with: content("news"), at: Sample.start))
         #expect(try await storage.hubs.put(rule("root", [.manage]), of: nil, at: Sample.start))
         #expect(try await storage.hubs.rules(of: nil).map(\.name) == ["root"])
         #expect(try await storage.hubs.rules(of: made.id).map(\.name) == ["a", "b"])
@@ -98,7 +99,7 @@ public enum HubStorePromises {
 
     private static let countsVersions = StoragePromise<HubStorage>("each change of a rule counts the hub's version up") {
         storage in
-        let made = try #require(try await storage.hubs.create(try hub("news"), at: Sample.start))
+        let made = try #require(try await storage.hubs.create(try name("news"), with: content("news"), at: Sample.start))
         _ = try await storage.hubs.put(rule("c"), of: made.id, at: Sample.time(1))
         _ = try await storage.hubs.removeRule(named: "a", of: made.id, at: Sample.time(2))
         _ = try await storage.hubs.removeRule(named: "a", of: made.id, at: Sample.time(3))
@@ -108,7 +109,7 @@ public enum HubStorePromises {
 
     private static let removesAtOnce = StoragePromise<HubStorage>("a removed hub is gone at once with its rules and credential") {
         storage in
-        let made = try #require(try await storage.hubs.create(try hub("news"), at: Sample.start))
+        let made = try #require(try await storage.hubs.create(try name("news"), with: content("news"), at: Sample.start))
         #expect(try await storage.hubs.removeHub(named: try name("NEWS"), at: Sample.time(9)) == made.id)
         #expect(try await storage.hubs.removeHub(named: try name("news"), at: Sample.time(9)) == nil)
         #expect(try await storage.hubs.record(named: made.name) == nil)
@@ -129,17 +130,17 @@ public enum HubStorePromises {
 
     private static let neverGivesAnIDTwice = StoragePromise<HubStorage>("the id of a removed hub is never given again") {
         storage in
-        let first = try #require(try await storage.hubs.create(try hub("news"), at: Sample.start))
+        let first = try #require(try await storage.hubs.create(try name("news"), with: content("news"), at: Sample.start))
         _ = try await storage.hubs.removeHub(named: first.name, at: Sample.start)
         try await storage.hubs.forget(first.id)
-        let second = try #require(try await storage.hubs.create(try hub("news"), at: Sample.start))
+        let second = try #require(try await storage.hubs.create(try name("news"), with: content("news"), at: Sample.start))
         #expect(second.id > first.id)
     }
 
     private static let clears = StoragePromise<HubStorage>("what a hub holds is deleted in pieces, and nothing of another hub") {
         storage in
-        let made = try #require(try await storage.hubs.create(try hub("news"), at: Sample.start))
-        let other = try #require(try await storage.hubs.create(try hub("other"), at: Sample.start))
+        let made = try #require(try await storage.hubs.create(try name("news"), with: content("news"), at: Sample.start))
+        let other = try #require(try await storage.hubs.create(try name("other"), with: content("other"), at: Sample.start))
         for id in [made.id, other.id] {
             for number in 1...7 {
                 _ = try await storage.devices.upsert(
@@ -159,8 +160,8 @@ public enum HubStorePromises {
     private static let wakes = StoragePromise<HubStorage>(
         "a new credential makes what waits after a failure due soon, and nothing else"
     ) { storage in
-        let made = try #require(try await storage.hubs.create(try hub("news"), at: Sample.start))
-        let other = try #require(try await storage.hubs.create(try hub("other"), at: Sample.start))
+        let made = try #require(try await storage.hubs.create(try name("news"), with: content("news"), at: Sample.start))
+        let other = try #require(try await storage.hubs.create(try name("other"), with: content("other"), at: Sample.start))
         // Failed, failed with a target of its own, failed in another hub, paced, scheduled.
         let sends = [
             try Sample.send(hub: made.id), try Sample.send(hub: made.id), try Sample.send(hub: other.id),
@@ -174,7 +175,7 @@ public enum HubStorePromises {
             case 1:
                 checkpoint.pending = [
                     PendingTarget(
-                        key: SliceKey(7), cause: .unsent, attempts: 1, firstAt: Sample.time(1), notBefore: Sample.time(600))
+                        key: SliceKey(7), cause: .notSent, attempts: 1, firstAt: Sample.time(1), notBefore: Sample.time(600))
                 ]
             case 0, 2: checkpoint.lease.failures = 3
             default: break

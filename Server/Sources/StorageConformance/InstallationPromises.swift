@@ -189,19 +189,19 @@ extension InstallationPromises {
     }
 
     private static let parksAll = StoragePromise<HubStorage>(
-        "a bad token parks all records of an installation until it is confirmed"
+        "a bad token makes all records of an installation inactive until it is confirmed"
     ) {
         storage in
         _ = try await storage.devices.put(try installation(), in: Sample.hub, at: Sample.start)
         let derived = try #require(try await records(storage, tag: "short").first)
-        try await gone(storage) { $0.parked = [.init(key: derived.sliceKey, version: derived.version)] }
-        #expect(try await records(storage, tag: "news").allSatisfy { $0.parkedAt == Sample.time(3) })
+        try await gone(storage) { $0.badTokens = [.init(key: derived.sliceKey, version: derived.version)] }
+        #expect(try await records(storage, tag: "news").allSatisfy { $0.inactiveAt == Sample.time(3) })
         let record = try Sample.record(id)
         #expect(try await storage.devices.installation(record, in: Sample.hub)?.isHandleExpired == true)
         let kept = try await storage.devices.update(record, in: Sample.hub, at: Sample.time(4)) { $0.content }
         #expect(kept?.isHandleExpired == true)
         _ = try await storage.devices.put(try installation(), in: Sample.hub, at: Sample.time(5))
-        #expect(try await records(storage, tag: "news").allSatisfy { $0.parkedAt == nil })
+        #expect(try await records(storage, tag: "news").allSatisfy { $0.inactiveAt == nil })
     }
 
     private static let forgetsAll = StoragePromise<HubStorage>("a gone handle takes the whole installation") { storage in
@@ -212,7 +212,8 @@ extension InstallationPromises {
         #expect(try await storage.devices.count(in: Sample.hub) == 0)
     }
 
-    private static let templatesOnce = StoragePromise<HubStorage>("records with one template read it back, whoever goes first") {
+    private static let templatesOnce = StoragePromise<HubStorage>("records with one template read it back, whichever goes first")
+    {
         storage in
         let template = DeviceTemplate(name: "n", body: #"{"a":"$(b)"}"#, priority: "5")
         for name in ["a", "b"] {
@@ -276,7 +277,7 @@ extension InstallationPromises {
     }
 
     private static let asksFirst = StoragePromise<HubStorage>(
-        "who replaces or removes is shown what is there, with all of its installation, and a refusal leaves it as it was"
+        "a replacement or removal is checked against the whole stored installation, and a refusal leaves it as it was"
     ) { storage in
         let before = try await storage.devices.put(try installation(), in: Sample.hub, at: Sample.start)
         let derived = try #require(try await records(storage, tag: "short").first)

@@ -69,7 +69,7 @@ public enum IntakeStorePromises {
         #expect(try await take(second, at: 62) == .taken(id: first.id, answer: nil))
         try await storage.intake.keep([9], for: second, in: Sample.hub)
         try await storage.intake.keep([1], for: first, in: Sample.hub)
-        // Who was thought dead comes back too late.
+        // The caller that was considered dead comes back too late.
         try await storage.intake.keep([2], for: first, in: Sample.hub)
         #expect(try await take(second, at: 500) == .taken(id: first.id, answer: [1]))
         #expect(try await storage.queue.lease(Sample.lease(4)).isEmpty)

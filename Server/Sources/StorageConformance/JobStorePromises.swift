@@ -139,7 +139,7 @@ public enum JobStorePromises {
     }
 
     private static let commitsChangesWithProgress = StoragePromise<JobStorage>(
-        "changes and the progress that tells of them are there together"
+        "changes and the progress that reports them are stored together"
     ) { storage in
         _ = try await create(storage)
         let lease = try #require(try await claim(storage))
@@ -254,7 +254,7 @@ public enum JobStorePromises {
     }
 
     private static let keepsTheMark = StoragePromise<JobStorage>(
-        "the mark of feedback is kept for each hub, and moved by nobody who read another"
+        "the mark of feedback is kept for each hub, and only a reader of the current mark moves it"
     ) { storage in
         #expect(try await storage.jobs.feedbackMark(in: Sample.hub) == 0)
         #expect(try await storage.jobs.moveFeedbackMark(from: 0, to: 7, in: Sample.hub))

@@ -34,7 +34,7 @@ public enum SendKindPromises {
         let page = try #require(try await storage.queue.page(Sample.page(lease, limit: limit)))
         guard case .walk(let walk) = page.work else {
             Issue.record("there is something to walk")
-            return .init(candidates: [], through: .last)
+            return .init(targets: [], through: .last)
         }
         return walk
     }
@@ -71,10 +71,10 @@ public enum SendKindPromises {
             let expression = try audience.map { try TagExpression(parsing: $0) }
             let lease = try await leased(storage, send(format, to: SendRecipients(expression)))
             let walk = try await walk(storage, lease)
-            #expect(Set(walk.candidates.compactMap(\.member.record?.text)) == names, "\(format.text) \(audience ?? "all")")
-            #expect(walk.candidates.count == names.count && walk.through == lease.last)
-            // Only templates of one name on one device are told apart from the others as twins.
-            let skipped = walk.candidates.filter(\.isSkipped).count
+            #expect(Set(walk.targets.compactMap(\.record?.text)) == names, "\(format.text) \(audience ?? "all")")
+            #expect(walk.targets.count == names.count && walk.through == lease.last)
+            // Only templates of one name on one device count as twins.
+            let skipped = walk.targets.filter(\.isSkipped).count
             #expect(skipped == (format == .template && audience == nil ? 1 : 0), "\(format.text) \(audience ?? "all")")
         }
     }
@@ -92,11 +92,11 @@ public enum SendKindPromises {
         storage in
         let handles = (1...25).map(Sample.handle)
         var lease = try await leased(storage, send(.native(.apns), to: .handles(handles)))
-        var walked: [AudienceMember] = []
+        var walked: [TargetPage.Target] = []
         while lease.cursor < lease.last {
             let walk = try await walk(storage, lease, limit: 10)
-            #expect(walk.candidates.count <= 10 && walk.candidates.allSatisfy { !$0.isSkipped })
-            walked += walk.candidates.map(\.member)
+            #expect(walk.targets.count <= 10 && walk.targets.allSatisfy { !$0.isSkipped })
+            walked += walk.targets
             lease.cursor = walk.through
         }
         #expect(walked.map(\.handle) == handles && walked.map(\.key) == (1...25).map { SliceKey($0) })
@@ -199,7 +199,7 @@ public enum SendKindPromises {
         var checkpoint = SliceCheckpoint(lease: lease, now: Sample.start, disposition: .finish)
         checkpoint.feedback = feedback
         #expect(try await storage.queue.checkpoint(checkpoint) != .refused)
-        // A checkpoint that is refused tells nothing.
+        // A refused checkpoint adds no feedback.
         #expect(try await storage.queue.checkpoint(checkpoint) == .refused)
     }
 

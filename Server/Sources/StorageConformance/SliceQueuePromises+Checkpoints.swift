@@ -3,7 +3,7 @@ import RichPushModel
 import Testing
 
 extension SliceQueuePromises {
-    /// What a queue promises of checkpoints that come together, and of what they tell.
+    /// What a queue promises of checkpoints that are written together, and of their feedback.
     static let checkpoints: [StoragePromise<HubStorage>] = [writesTogether, namesInstallations]
 
     private static let writesTogether = StoragePromise<HubStorage>(
@@ -33,7 +33,7 @@ extension SliceQueuePromises {
     }
 
     private static let namesInstallations = StoragePromise<HubStorage>(
-        "feedback names the installation of its record, whose page did not tell, although the record goes with it"
+        "feedback names the installation of its record, which its page did not name, although the record goes with it"
     ) { storage in
         let phone = InstallationUpsert(
             id: try Sample.record("phone"), handle: Sample.handle(1),

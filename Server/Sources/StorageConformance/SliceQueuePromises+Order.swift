@@ -3,7 +3,7 @@ import RichPushModel
 import Testing
 
 extension SliceQueuePromises {
-    /// Who is in the audience is a question of what was committed first, and of no clock.
+    /// The order of commits decides the audience, and no clock.
     static let ofOrder: [StoragePromise<HubStorage>] = [whateverTheClock, begunLater, retriesInOrder, endsInOrder]
 
     /// How far the clock is set back, in seconds, and forward.
@@ -26,15 +26,15 @@ extension SliceQueuePromises {
             for send in sends { _ = try await storage.intake.accept(send) }
             _ = try await storage.devices.upsert(after, in: Sample.hub, at: now)
             for send in sends {
-                let candidates = try await candidates(of: send, storage, at: now)
-                #expect(Set(candidates.map(\.member.record)) == Set((before + [twin]).map(\.id)), "\(jump) s")
-                #expect(candidates.filter(\.isSkipped).count == 1, "of the twins one is left out, \(jump) s")
+                let targets = try await targets(of: send, storage, at: now)
+                #expect(Set(targets.map(\.record)) == Set((before + [twin]).map(\.id)), "\(jump) s")
+                #expect(targets.filter(\.isSkipped).count == 1, "of the twins one is left out, \(jump) s")
             }
         }
     }
 
     private static let begunLater = StoragePromise<HubStorage>(
-        "a send that was scheduled begins with its first lease: who registered by then is in its audience, in every slice"
+        "a send that was scheduled begins with its first lease: a device that registered by then is in its audience, in every slice"
     ) { storage in
         func register(_ name: String, at now: Timestamp) async throws {
             _ = try await storage.devices.upsert(try Sample.device(name, handle: 7, tags: ["t"]), in: Sample.hub, at: now)
@@ -58,7 +58,7 @@ extension SliceQueuePromises {
         for lease in leases {
             let page = try #require(try await storage.queue.page(Sample.page(lease, at: Sample.time(600))))
             guard case .walk(let walk) = page.work else { continue }
-            found.formUnion(walk.candidates.compactMap(\.member.record))
+            found.formUnion(walk.targets.compactMap(\.record))
         }
         #expect(found == Set(try (0..<20).map { try Sample.record("early\($0)") }))
     }
@@ -119,9 +119,9 @@ extension SliceQueuePromises {
         #expect(ends == ends.sorted() && Set(ends).count == ends.count)
     }
 
-    private static func candidates(
+    private static func targets(
         of send: AcceptedSend, _ storage: HubStorage, at now: Timestamp
-    ) async throws -> [SlicePage.Candidate] {
+    ) async throws -> [TargetPage.Target] {
         let leases = try await storage.queue.lease(Sample.lease(99, at: now))
         let lease = try #require(leases.first { $0.id.notification == send.id })
         let page = try #require(try await storage.queue.page(Sample.page(lease, at: now)))
@@ -130,6 +130,6 @@ extension SliceQueuePromises {
             _ = try await storage.queue.checkpoint(SliceCheckpoint(lease: lease, now: now, disposition: done))
         }
         guard case .walk(let walk) = page.work else { return [] }
-        return Array(walk.candidates)
+        return Array(walk.targets)
     }
 }

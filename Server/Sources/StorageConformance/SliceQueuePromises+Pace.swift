@@ -24,7 +24,7 @@ extension SliceQueuePromises {
             for owner in ["a", "b", "c", "d"] {
                 group.addTask {
                     var mine: [SliceLease] = []
-                    // Who finds everything in other hands looks again, as a node does.
+                    // A caller that finds all slices leased asks again, as a node does.
                     for _ in 0..<20 { mine += try await storage.queue.lease(Sample.lease(3, owner: owner)) }
                     return mine
                 }

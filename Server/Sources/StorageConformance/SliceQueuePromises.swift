@@ -13,9 +13,11 @@ public enum SliceQueuePromises {
             addsTallies,
             keepsPendingRows, takesTurns, countsBacklog,
             checksRetriesAgain, forgetsByTimestamp, endsOnce, takesOver,
-        ] + checkpoints + ofPace + ofOrder
+        ] + checkpoints + ofPace + ofOrder + ofAudience
 
-    private static let leasesToOne = StoragePromise<HubStorage>("a leased slice is nobody else's until the lease runs out") {
+    private static let leasesToOne = StoragePromise<HubStorage>(
+        "a leased slice is given to no other node until the lease expires"
+    ) {
         storage in
         _ = try await storage.intake.accept(try Sample.send())
         let first = try #require(try await storage.queue.lease(Sample.lease(4)).first)
@@ -86,7 +88,7 @@ public enum SliceQueuePromises {
             let hubs = leases.filter { $0.weight == weight }.map(\.id.hub)
             #expect(Set(hubs) == [Sample.hub, Sample.otherHub], "\(weight)")
         }
-        // Whoever has slots in hand comes after who has none; nothing stays free for it.
+        // A hub with leased slots comes after a hub without; no slot stays free for it.
         _ = try await storage.intake.accept(try Sample.send(hub: Sample.otherHub, size: 1, at: Sample.time(9)))
         var request = Sample.lease(1, at: Sample.time(9))
         request.limit = 0
@@ -133,8 +135,8 @@ public enum SliceQueuePromises {
             while lease.cursor < lease.last {
                 let page = try #require(try await storage.queue.page(Sample.page(lease, at: Sample.time(5), limit: 4)))
                 guard case .walk(let walk) = page.work else { break }
-                #expect(walk.candidates.count <= 4)
-                passed += walk.candidates.map(\.member.key)
+                #expect(walk.targets.count <= 4)
+                passed += walk.targets.map(\.key)
                 lease.cursor = walk.through
             }
             #expect(passed.count == count && passed == passed.sorted() && Set(passed).count == count, "\(audience)")
@@ -154,7 +156,7 @@ public enum SliceQueuePromises {
             Issue.record("there is something to walk")
             return
         }
-        #expect(walk.candidates.map(\.isSkipped) == [false, true, true])
+        #expect(walk.targets.map(\.isSkipped) == [false, true, true])
     }
 
     private static let addsTallies = StoragePromise<HubStorage>("tallies add up over checkpoints and slices") { storage in
@@ -182,7 +184,7 @@ public enum SliceQueuePromises {
         let before = try #require(try await storage.queue.page(Sample.page(lease, at: Sample.time(9))))
         #expect(before.work == .wait && before.pendingCount == 1 && before.nextPendingAt == Sample.time(10))
         let after = try #require(try await storage.queue.page(Sample.page(lease, at: Sample.time(10))))
-        #expect(after.work == .retries([.init(target: target, member: AudienceMember(record))]) && after.nextPendingAt == nil)
+        #expect(after.work == .retries([.init(target: target, member: TargetPage.Target(record))]) && after.nextPendingAt == nil)
         var settled = SliceCheckpoint(lease: lease, now: Sample.start, disposition: .keep(until: Sample.time(60)))
         settled.settled = [record.sliceKey]
         _ = try await storage.queue.checkpoint(settled)
@@ -207,9 +209,7 @@ public enum SliceQueuePromises {
         let walk = try #require(try await storage.queue.page(request))
         #expect(
             walk.work
-                == .walk(
-                    .init(
-                        candidates: [.init(member: try #require(AudienceMember(record)), isSkipped: false)], through: lease.last))
+                == .walk(.init(targets: [try #require(TargetPage.Target(record))], through: lease.last))
         )
         #expect(walk.pendingCount == 1 && walk.nextPendingAt == Sample.start)
         request.pendingLimit = 1
@@ -219,7 +219,7 @@ public enum SliceQueuePromises {
         }
     }
 
-    private static let countsBacklog = StoragePromise<HubStorage>("the backlog counts what is due, waits and is in hand") {
+    private static let countsBacklog = StoragePromise<HubStorage>("the backlog counts slices that are due, waiting and leased") {
         storage in
         _ = try await storage.intake.accept(try Sample.send(size: 20_000))
         _ = try await storage.intake.accept(try Sample.send())

@@ -12,7 +12,7 @@ public struct RegistrationTags: Hashable, Sendable {
     public let tags: [Tag]
 
     /// `$InstallationId:{…}` and `$UserId:{…}`, at most one of each. The hub adds these by itself, so a client that stores what it
-    /// read sends them back. They give no right: whoever keeps the list takes the values from the record, never from here.
+    /// read sends them back. They grant nothing: the values are taken from the record, never from here.
     public let addresses: [Tag]
 
     /// Reads the comma-separated list of a registration: blanks around a tag and empty places mean nothing.
@@ -20,7 +20,7 @@ public struct RegistrationTags: Hashable, Sendable {
         try self.init(Tag.texts(separatedByCommas: text))
     }
 
-    /// Reads the list of an installation, each tag a text of its own. `limit` bounds the tags that the client chose; who counts
+    /// Reads the list of an installation, one text for each tag. `limit` bounds the tags that the client chose; a caller that counts
     /// them afterwards passes none.
     public init(_ texts: [String], limit: Int = Self.limit) throws(RegistrationTagsError) {
         var tags: [Tag] = []
@@ -55,5 +55,40 @@ public struct RegistrationTags: Hashable, Sendable {
         guard !addresses.contains(where: { kind($0) == kind(address) }) else { return .repeatedAddress }
         addresses.append(address)
         return nil
+    }
+}
+
+/// Why a list of tags is refused.
+public struct RegistrationTagsError: Error, Hashable, Sendable {
+    /// What is wrong.
+    public enum Reason: Hashable, Sendable {
+        case malformedTag
+        /// A `$` that begins neither `$InstallationId:{…}` nor `$UserId:{…}`.
+        case malformedAddress
+        case repeatedAddress
+        case tooManyTags
+    }
+
+    public let reason: Reason
+    /// Which tag of the list, counted from 1; empty places do not count.
+    public let position: Int
+
+    public init(_ reason: Reason, at position: Int) {
+        self.reason = reason
+        self.position = position
+    }
+}
+
+extension RegistrationTagsError: CustomStringConvertible {
+    /// A sentence for the caller; it repeats nothing of the input.
+    public var description: String {
+        switch reason {
+        case .malformedTag: "tag \(position) of the list: a tag has 1 to 120 letters, digits and _ @ # . : -"
+        case .malformedAddress:
+            "tag \(position) of the list: only $InstallationId:{…} and $UserId:{…} may begin with $, with 1 to 256 characters "
+                + "but } and control characters"
+        case .repeatedAddress: "tag \(position) of the list: $InstallationId:{…} and $UserId:{…} may be there once each"
+        case .tooManyTags: "the list has more than \(RegistrationTags.limit) tags"
+        }
     }
 }

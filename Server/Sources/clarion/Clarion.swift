@@ -1,7 +1,9 @@
 import ArgumentParser
-import ClarionServer
+import CommandLineSupport
+import ServerComposition
+import ServerSettings
 
-/// The program. One file per command; each reads its words and hands over to `ClarionServer`.
+/// The program. Each command parses its arguments and calls the code that does the work.
 @main
 struct Clarion: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
@@ -10,28 +12,65 @@ struct Clarion: AsyncParsableCommand {
         discussion: "Begin with `clarion demo`: a server, a local APNs and a simulated iPhone in one process.",
         version: ClarionVersion.current,
         subcommands: [
-            DemoCommand.self, ServeCommand.self, EmulatorCommand.self, PhoneCommand.self, SendCommand.self, KeysCommand.self,
-            StatusCommand.self, SendsCommand.self, RecallCommand.self, HubCommand.self, UserCommand.self, ConfigCommand.self,
+            DemoHandOver.self, ServeCommand.self, EmulatorHandOver.self, PhoneHandOver.self, SendNotificationCommand.self,
+            KeysCommand.self,
+            StatusCommand.self, SendsCommand.self, RecallCommand.self, HubCommand.self, UserCommand.self, KeyCommand.self,
+            AuditCommand.self, ConfigCommand.self,
             DatabaseCommand.self,
-            ContentCommand.self, DoctorCommand.self, VersionCommand.self, PhoneProcessCommand.self,
+            ContentCommand.self, DoctorCommand.self, VersionCommand.self,
         ])
 
-    /// What is wrong with the words of the command line is told with the command's usage. What a command finds out later is a
-    /// sentence alone: usage, and that of the program as a whole, would not help with a file or an environment variable.
     static func main() async {
-        if let complaint = CommandWords.complaint(about: Array(CommandLine.arguments.dropFirst()), root: Self.self) {
-            Terminal.note("clarion: \(complaint)")
-            exit(withError: ExitCode.validationFailure)
+        if let command = LabProgram.command(in: Array(CommandLine.arguments.dropFirst())) {
+            let problem = LabProgram(beside: OwnExecutable.path).run(command, arguments: CommandLine.arguments)
+            Terminal.note("clarion: \(problem)")
+            exit(withError: ExitCode.missingProgram)
         }
-        var command: any ParsableCommand
-        do { command = try parseAsRoot() } catch { exit(withError: error) }
-        do {
-            if var command = command as? any AsyncParsableCommand { try await command.run() } else { try command.run() }
-        } catch let error as ValidationError {
-            Terminal.note("clarion: \(error.message)")
-            exit(withError: ExitCode.validationFailure)
-        } catch {
-            exit(withError: error)
-        }
+        await CommandLineProgram.run(Self.self)
     }
+}
+
+private struct ServeCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "serve", abstract: "Run a node.", discussion: SettingsArguments.discussion)
+
+    @OptionGroup var arguments: SettingsArguments
+
+    func run() async throws {
+        let settings = try arguments.load()
+        try await ServiceStart.coded { try await NodeService.run(settings) { Terminal.say($0) } }
+    }
+}
+
+// The commands of `clarion-lab` as `clarion --help` and the completion of a shell show them. They are never parsed here: `Clarion`
+// hands them over before.
+
+private struct DemoHandOver: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: LabProgram.Command.demo.rawValue,
+        abstract: "Run everything in one process: server, local APNs and a simulated iPhone (needs \(LabProgram.name)).")
+
+    @Argument(parsing: .captureForPassthrough) var arguments: [String] = []
+}
+
+private struct EmulatorHandOver: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: LabProgram.Command.emulator.rawValue,
+        abstract: "Run the local APNs alone, for anyone's client (needs \(LabProgram.name)).")
+
+    @Argument(parsing: .captureForPassthrough) var arguments: [String] = []
+}
+
+private struct PhoneHandOver: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: LabProgram.Command.phone.rawValue,
+        abstract: "A simulated phone in this terminal, for any Clarion server and local APNs (needs \(LabProgram.name)).")
+
+    @Argument(parsing: .captureForPassthrough) var arguments: [String] = []
+}
+
+private struct VersionCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(commandName: "version", abstract: "Print the version.")
+
+    func run() { print(ClarionVersion.current) }
 }

@@ -1,7 +1,14 @@
 import ArgumentParser
-import ClarionServer
+import CommandLineSupport
+import ServerSettings
 
-struct ConfigCommand: ParsableCommand {
+#if canImport(FoundationEssentials)
+    import FoundationEssentials
+#else
+    import Foundation
+#endif
+
+struct ConfigCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "config", abstract: "Show and check the settings.", subcommands: [Show.self, Check.self, Reference.self])
 
@@ -24,13 +31,17 @@ struct ConfigCommand: ParsableCommand {
         }
     }
 
-    struct Check: ParsableCommand {
+    struct Check: AsyncParsableCommand {
         static let configuration = CommandConfiguration(abstract: "Read the settings without starting, and list every problem.")
 
         @OptionGroup var arguments: SettingsArguments
 
-        func run() throws {
-            _ = try arguments.load()
+        func run() async throws {
+            let settings = try arguments.load()
+            do { _ = try await settings.issuers?.issuers() } catch {
+                Terminal.note("clarion: \(error)")
+                throw ExitCode.badSettings
+            }
             print("the settings are fit for use")
         }
     }
@@ -44,5 +55,32 @@ struct ConfigCommand: ParsableCommand {
         func run() {
             print(yaml ? SettingsReference.exampleFile : SettingsReference.page, terminator: "")
         }
+    }
+}
+
+/// The flags of every command that works on a node's settings. The settings themselves are read by `SettingsLoader`, which knows
+/// their names; here they pass through as they stand.
+struct SettingsArguments: ParsableArguments {
+    @Option(name: .customLong("config"), help: "The file of settings.")
+    var path: String?
+
+    @Argument(parsing: .allUnrecognized, help: ArgumentHelp("Settings, as --name value.", valueName: "settings"))
+    var settings: [String] = []
+
+    static let discussion = "Settings, each explained in Documentation/Settings.md:\n" + SettingsReference.helpList
+
+    /// Reads all sources, without an end at the first problem.
+    func read() -> SettingsLoader.Result {
+        SettingsLoader(
+            arguments: settings, environment: ProcessInfo.processInfo.environment, path: path, system: .server
+        ).read()
+    }
+
+    /// The settings; or every problem on standard error, and the exit code that means it.
+    func load() throws -> Settings {
+        let result = read()
+        if let settings = result.settings { return settings }
+        Terminal.note("clarion: \(SettingsError(problems: result.problems))")
+        throw ExitCode.badSettings
     }
 }

@@ -1,5 +1,6 @@
 import ArgumentParser
-import ClarionServer
+import CommandLineSupport
+import ServerOperations
 
 struct ContentCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
@@ -10,7 +11,7 @@ struct ContentCommand: AsyncParsableCommand {
             abstract: "Copy the contents of the data directory into the bucket of the settings.",
             discussion: """
                 The server may run: copy once, stop it, copy once more for what came between, and only then start the servers with \
-                the bucket: a phone that does not find its content does not ask for ever. The files stay where they are.
+                the bucket: a phone that does not find its content stops asking at some point. The files stay where they are.
                 """)
 
         @OptionGroup var node: NodeArguments

@@ -1,9 +1,9 @@
 import ArgumentParser
-import ClarionServer
+import ServerOperations
 
 struct DoctorCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "doctor", abstract: "Look whether a node can run here, and say how to mend what is wrong.")
+        commandName: "doctor", abstract: "Check whether a node can run here, and say how to fix what is wrong.")
 
     @Flag(help: "Print JSON when every check is done.")
     var json = false
@@ -14,7 +14,7 @@ struct DoctorCommand: AsyncParsableCommand {
         var name: String
         var verdict: String
         var found: String
-        var mend: String?
+        var remedy: String?
     }
 
     @Flag(help: "Ask APNs whether it accepts the signing key, with one silent push to a device token that no device has.")
@@ -28,11 +28,11 @@ struct DoctorCommand: AsyncParsableCommand {
             if finding.verdict == .bad { isSound = false }
             if json {
                 entries.append(
-                    Entry(name: check.name, verdict: finding.verdict.rawValue, found: finding.found, mend: finding.mend))
+                    Entry(name: check.name, verdict: finding.verdict.rawValue, found: finding.found, remedy: finding.remedy))
                 continue
             }
             print("\(Self.mark(finding.verdict)) \(check.name): \(finding.found)")
-            if let mend = finding.mend { print("      → \(mend)") }
+            if let remedy = finding.remedy { print("      → \(remedy)") }
         }
         if json { print(try JSONOutput.text(of: entries)) }
         if !isSound { throw ExitCode.failure }

@@ -1,5 +1,5 @@
 import ArgumentParser
-import ClarionServer
+import CommandLineSupport
 import PushHub
 
 #if canImport(FoundationEssentials)

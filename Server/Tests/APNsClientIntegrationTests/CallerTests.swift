@@ -112,7 +112,8 @@ struct SeveralLoopsTests {
                 throw error
             }
             await client.shutdown(within: .seconds(5))
-            #expect(client.metrics.connections == 0 && client.metrics.inFlight == 0)
+            #expect(client.metrics.connections == 0)
+            #expect(client.metrics.inFlight == 0)
             try await group.shutdownGracefully()
         }
     }
@@ -138,7 +139,8 @@ struct SeveralLoopsTests {
             }
             #expect(service.apns.acceptanceCounts.values.allSatisfy { $0 == 1 })
             #expect(client.metrics.connected >= 3)
-            #expect(client.metrics.accepted == 895 && client.metrics.rejected == 5)
+            #expect(client.metrics.accepted == 895)
+            #expect(client.metrics.rejected == 5)
         }
     }
 

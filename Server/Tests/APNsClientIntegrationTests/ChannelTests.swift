@@ -50,7 +50,8 @@ struct ChannelTests {
                     Issue.record("\(error)")
                     return
                 }
-                #expect(rejection.reason == .channelNotRegistered && rejection.disposition == .drop)
+                #expect(rejection.reason == .channelNotRegistered)
+                #expect(rejection.disposition == .drop)
             }
         }
     }

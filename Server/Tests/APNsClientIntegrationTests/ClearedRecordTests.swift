@@ -3,7 +3,7 @@ import APNsHTTP2
 import Foundation
 import Testing
 
-@Suite("What the local APNs is told to forget", .timeLimit(.minutes(10)))
+@Suite("Clearing the records of the local APNs", .timeLimit(.minutes(10)))
 struct ClearedRecordTests {
     @Test("requests, frames and deliveries are each forgotten alone, and what comes later is recorded")
     func cleared() async throws {

@@ -16,7 +16,7 @@ struct ConnectingTests {
         return timing
     }
 
-    @Test("through a proxy everything arrives, and the proxy is told the name to resolve")
+    @Test("through a proxy everything arrives, and the proxy gets the name to resolve")
     func proxy() async throws {
         try await LocalService.run(timing: quickTiming) { service in
             let proxy = try await TunnelProxy(to: service.address.port)
@@ -51,7 +51,7 @@ struct ConnectingTests {
     @Test("the name is resolved before each connection, and the whole set of addresses is tried")
     func resolution() async throws {
         try await LocalService.run(timing: quickTiming) { service in
-            // Nobody listens at the first address; the second is the service.
+            // No server listens at the first address; the second is the service.
             let resolver = ScriptedResolver(["127.0.0.99", "127.0.0.1"])
             let client = try service.otherClient(resolver: resolver) { $0.endpoint.host = "apns.test" }
             #expect(await client.send(service.pushes(1)).first?.isAccepted == true)

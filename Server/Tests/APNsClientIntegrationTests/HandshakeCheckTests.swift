@@ -23,7 +23,7 @@ struct HandshakeCheckTests {
         return await APNsHandshakeCheck(of: endpoint, trust: .additional(pem: pem)).look(within: .seconds(10), now: now)
     }
 
-    @Test("finds what a client would stumble over: the authority, the name, the dates, nobody there")
+    @Test("finds why a client would fail: the authority, the name, the dates, no server")
     func findings() async throws {
         let (right, wrong) = (try service(), try service())
         let port = try await right.start().port

@@ -64,7 +64,7 @@ struct LocalService {
         await apns.shutdown()
     }
 
-    /// A second client of the same service, set up a little differently. Whoever makes it shuts it down.
+    /// A second client of the same service, with another configuration. The caller shuts it down.
     func otherClient(
         resolver: (any APNsNameResolver)? = nil, _ change: (inout APNsClientConfiguration) -> Void
     ) throws -> APNsClient {
@@ -79,8 +79,8 @@ struct LocalService {
     func expect(
         sourceLocation: SourceLocation = #_sourceLocation, _ condition: (APNsClientMetrics) -> Bool
     ) async {
-        let patience = ContinuousClock.now + .seconds(60)
-        while !condition(client.metrics), ContinuousClock.now < patience { try? await Task.sleep(for: .milliseconds(10)) }
+        let deadline = ContinuousClock.now + .seconds(60)
+        while !condition(client.metrics), ContinuousClock.now < deadline { try? await Task.sleep(for: .milliseconds(10)) }
         #expect(condition(client.metrics), "\(client.metrics)", sourceLocation: sourceLocation)
     }
 

@@ -6,8 +6,8 @@ import NIOConcurrencyHelpers
 
 /// What both ends saw of a long run, and whether the one explains what the other says.
 ///
-/// The client tells on which stream of which of its connections each push went; the local APNs tells which requests it judged and
-/// which faults struck. A connection is the same for both when the requests on it are: all of them, for what comes back from one
+/// The client reports on which stream of which connection each push went; the local APNs reports which requests it judged and
+/// which faults it injected. A connection is the same for both when the requests on it are: all of them, for what comes back from one
 /// connection goes in its order to the next and may begin there as it did before.
 final class LongRunEvidence: APNsClientObserver {
     /// What became of a push.
@@ -19,7 +19,7 @@ final class LongRunEvidence: APNsClientObserver {
     struct Verdict {
         /// What the client says and the local APNs does not explain.
         var contradictions: [String] = []
-        /// Pushes that an injected status struck, and those of them whose answer was lost with its connection.
+        /// Pushes that were answered with an injected status, and those of them whose answer was lost with its connection.
         var refusals = 0
         var lostRefusals = 0
         /// How many GOAWAYs the client can have met: fewer than were sent when their connection ended at once, or was left before.
@@ -106,7 +106,7 @@ final class LongRunEvidence: APNsClientObserver {
             Dictionary(requests.map { ($0.stream, $0.id) }, uniquingKeysWith: { first, _ in first })
         }
         var seen: [Int: Seen] = [:]
-        // Those with the most requests first: nobody else fits them. Of several that fit the first is meant.
+        // Those with the most requests first: no other connection fits them. Of several that fit, the first is meant.
         for (_, connection) in state.seen.sorted(by: { ($1.value.judged.count, $0.key) < ($0.value.judged.count, $1.key) }) {
             let fitting = written.keys.sorted().first { number in
                 seen[number] == nil && connection.judged.allSatisfy { written[number]?[$0.stream] == .some($0.id) }
@@ -130,11 +130,11 @@ final class LongRunEvidence: APNsClientObserver {
                 if unknown[id] != nil {
                     verdict.lostRefusals += 1
                 } else if reasons.removeValue(forKey: id) != reason {
-                    verdict.contradictions.append("a push that was refused with \(reason.rawValue) is told otherwise")
+                    verdict.contradictions.append("a push that was refused with \(reason.rawValue) is reported otherwise")
                 }
             }
         }
-        verdict.contradictions += reasons.values.map { "a refusal with \($0.rawValue) that nobody gave" }
+        verdict.contradictions += reasons.values.map { "a refusal with \($0.rawValue) that the local APNs did not send" }
         for (id, failure) in unknown {
             if let fault = Self.contradiction(failure, at: state.last[id], seen) { verdict.contradictions.append(fault) }
         }

@@ -57,7 +57,7 @@ struct LongRunEvidenceTests {
         #expect(contradictions([2: .unknown(.streamReset)]) == 1)
     }
 
-    @Test("every refusal that was given is told, with its reason, and no other")
+    @Test("every refusal is reported, with its reason, and no other")
     func refusals() {
         run([1: .status(400, .badTopic)])
         func rejected(_ reason: APNsReason) -> APNsOutcome { .rejected(APNsRejection(status: 400, reason: reason)) }

@@ -33,7 +33,8 @@ struct SendingTests {
             #expect(outcomes.filter(\.isAccepted).count == 3000)
             #expect(service.client.metrics.resends == 0)
             let counts = service.apns.acceptanceCounts
-            #expect(counts.count == 3000 && counts.values.allSatisfy { $0 == 1 })
+            #expect(counts.count == 3000)
+            #expect(counts.values.allSatisfy { $0 == 1 })
         }
     }
 
@@ -79,7 +80,9 @@ struct SendingTests {
                 Issue.record("\(outcomes[4])")
                 return
             }
-            #expect(dead.status == 410 && dead.reason == .unregistered && dead.timestamp == moment.milliseconds)
+            #expect(dead.status == 410)
+            #expect(dead.reason == .unregistered)
+            #expect(dead.timestamp == moment.milliseconds)
         }
     }
 
@@ -156,7 +159,7 @@ struct SendingTests {
     func wrongName() async throws {
         var timing = APNsClientTiming()
         timing.pushDeadline = .seconds(15)
-        try await LocalService.run(timing: timing, serverName: "somebody-else.example") { service in
+        try await LocalService.run(timing: timing, serverName: "other.example") { service in
             let outcome = await service.client.send(service.pushes(1)).first
             #expect(outcome == .notSent(.tlsFailed))
         }

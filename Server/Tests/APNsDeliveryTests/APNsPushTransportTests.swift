@@ -61,7 +61,7 @@ struct APNsPushTransportTests {
             ])
     }
 
-    @Test("a batch that somebody waits for takes the express lane of the client", arguments: [true, false])
+    @Test("a batch that a caller waits for takes the express lane of the client", arguments: [true, false])
     func lane(isExpress: Bool) async throws {
         let lanes = NIOLockedValueBox<[APNsSendLane]>([])
         let client = ScriptedClient(lanes: lanes) { _ in .accepted(apnsID: nil, uniqueID: nil) }
@@ -115,11 +115,12 @@ struct APNsPushTransportTests {
         let fewer = await transport.send(batch(Array(twenty.dropLast())))
         #expect(fewer.allSatisfy { $0 == .rejected(reason: "TopicDisallowed") })
         let mixed = await transport.send(batch([try target("AA")] + twenty))
-        #expect(mixed.first == .accepted && mixed.dropFirst().allSatisfy { $0 == .rejected(reason: "TopicDisallowed") })
+        #expect(mixed.first == .accepted)
+        #expect(mixed.dropFirst().allSatisfy { $0 == .rejected(reason: "TopicDisallowed") })
     }
 
     @Test(
-        "a push type that the node's own topic does not fit is the sender's fault and pauses nobody",
+        "a push type that the node's own topic does not fit is the sender's fault and pauses no other push",
         arguments: ["voip", "location"])
     func unfitTopic(type: String) async throws {
         let refusing = ScriptedClient { _ in .rejected(APNsRejection(status: 400, reason: .topicDisallowed)) }
@@ -169,7 +170,7 @@ struct APNsPushTransportTests {
         #expect(await transport.send(batch) == [.accepted])
     }
 
-    @Test("the warning of bad device tokens names the hub whose credential is to be looked at, each hub for itself")
+    @Test("the warning of bad device tokens names the hub whose credential is to be checked, each hub for itself")
     func badTokens() async throws {
         let notes = LogNotes()
         let client = ScriptedClient { push in
@@ -182,7 +183,7 @@ struct APNsPushTransportTests {
         _ = await transport.send(batch([try target("AA")], of: HubID(8)))
         _ = await transport.send(batch([try target("DD")], of: HubID(9)))
         let warnings = notes.lines.filter { $0.level == .warning && $0.message.hasPrefix("APNs says that device tokens") }
-        #expect(warnings.map(\.metadata) == [["hub": "7", "count": "2"], ["hub": "9", "count": "1"]])
+        #expect(warnings.map(\.metadata) == [["hub_id": "7", "count": "2"], ["hub_id": "9", "count": "1"]])
     }
 
     @Test("the hub's table of topics agrees with that of the protocol")

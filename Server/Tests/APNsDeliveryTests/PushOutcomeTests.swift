@@ -20,7 +20,7 @@ struct PushOutcomeTests {
         var rejection = APNsRejection(
             status: 503, reason: APNsReason(rawValue: "ServiceUnavailable"), retryAt: Self.now + .seconds(90))
         func pause(_ rejection: APNsRejection) -> PushOutcome {
-            PushOutcome(.rejected(rejection), advice: PushRetryAdvice(), now: Self.now)
+            PushOutcome(.rejected(rejection), now: Self.now)
         }
         #expect(pause(rejection) == .unavailable(reason: "ServiceUnavailable", retryAfter: .seconds(90)))
         rejection.serverDate = Self.now + .seconds(60)
@@ -80,6 +80,6 @@ struct PushOutcomeTests {
             (.unknown(.deadline), .unknown(reason: "deadline")),
         ])
     func translation(outcome: APNsOutcome, expected: PushOutcome) {
-        #expect(PushOutcome(outcome, advice: PushRetryAdvice(), now: Self.now) == expected)
+        #expect(PushOutcome(outcome, now: Self.now) == expected)
     }
 }

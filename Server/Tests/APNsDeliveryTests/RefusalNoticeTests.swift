@@ -2,9 +2,9 @@ import Testing
 
 @testable import APNsDelivery
 
-@Suite("Telling of refused device tokens")
+@Suite("Reports of refused device tokens")
 struct RefusalNoticeTests {
-    @Test("the first is told at once, those of the next minute together, and without any nothing is told")
+    @Test("the first is reported at once, those of the next minute together, and without any nothing is reported")
     func pace() {
         var notice = RefusalNotice()
         #expect(notice.note(0, at: .zero) == nil)

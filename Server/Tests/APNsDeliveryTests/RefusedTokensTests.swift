@@ -3,6 +3,10 @@ import Testing
 
 @testable import APNsDelivery
 
+extension APNsDeviceToken: ExpressibleByStringLiteral {
+    public init(stringLiteral text: String) { self.init(text) }
+}
+
 @Suite("Tokens that were refused")
 struct RefusedTokensTests {
     @Test("a refused token is remembered until it is accepted")
@@ -18,7 +22,7 @@ struct RefusedTokensTests {
     @Test("the memory is bounded: the oldest goes first")
     func bound() {
         let refused = RefusedTokens(capacity: 3)
-        for token in ["a", "b", "c", "d", "d", "e"] { refused.insert(token) }
+        for token: APNsDeviceToken in ["a", "b", "c", "d", "d", "e"] { refused.insert(token) }
         #expect(refused.contains(["a", "b", "c", "d", "e"]) == [false, false, true, true, true])
         refused.remove("d")
         refused.insert("f")

@@ -30,6 +30,18 @@ struct RetryPageTests {
         #expect(Set(APNsReason.documented.map(\.rawValue)).subtracting(others) == listed)
     }
 
+    @Test("the page has the least wait of every reason that is refused for now, and of no other")
+    func leastWaits() {
+        let rows = RetryPage.markdown.split(separator: "\n").filter { $0.hasPrefix("| 4") || $0.hasPrefix("| 5") }
+        #expect(rows.count == RetryPage.refusals.count)
+        #expect(
+            rows.filter { !$0.hasSuffix("| none |") } == [
+                "| 429 | `TooManyRequests` | `deferred` | 60 s |", "| 500 | `InternalServerError` | `deferred` | 15 min |",
+            ])
+        #expect(PushRetryAdvice.afterTooManyRequests == .seconds(60) && PushRetryAdvice.afterServerError == .seconds(900))
+        #expect(RetryPage.markdown.contains("at least the least wait of the reason"))
+    }
+
     @Test(
         "what Apple says never to try again ends for good",
         arguments: [

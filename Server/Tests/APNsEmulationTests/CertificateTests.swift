@@ -1,4 +1,5 @@
 import APNsProtocol
+import LocalCertificates
 import NIOSSL
 import RichPushModel
 import Testing
@@ -18,8 +19,10 @@ struct CertificateTests {
             .init(bundleID: Self.app, environments: [.sandbox], furtherTopics: topics, notAfter: end))
         let bytes = try NIOSSLCertificate(bytes: Array(issued.certificatePEM.utf8), format: .pem).toDERBytes()
         let certificate = try #require(authority.read(bytes))
-        #expect(certificate.bundleID == Self.app && certificate.topics == [Self.app] + topics)
-        #expect(certificate.environments == [.sandbox] && certificate.notAfter == end)
+        #expect(certificate.bundleID == Self.app)
+        #expect(certificate.topics == [Self.app] + topics)
+        #expect(certificate.environments == [.sandbox])
+        #expect(certificate.notAfter == end)
         #expect(certificate.serialNumber == issued.serialNumber)
         #expect(try LocalCertificateAuthority.create().read(bytes) == nil)
     }
@@ -100,7 +103,7 @@ struct CertificateTests {
         }
     }
 
-    @Test("a stranger's and a revoked certificate fail the handshake", arguments: [true, false])
+    @Test("a certificate of another authority and a revoked one fail the handshake", arguments: [true, false])
     func refused(revoked: Bool) async throws {
         try await RunningEmulator.run { emulator in
             let issuer = revoked ? emulator.apns.authority : try LocalCertificateAuthority.create()

@@ -21,7 +21,8 @@ struct ChannelTests {
         var fixture = try EmulatorFixture()
         let created = fixture.send(.management).answer
         let id = try #require(created?.channelID)
-        #expect(created?.status == 201 && created?.body == nil)
+        #expect(created?.status == 201)
+        #expect(created?.body == nil)
         #expect(Data(base64Encoded: id)?.count == 16)
         let read = fixture.send(.management) { ($0.method, $0.channelID) = ("GET", id) }.answer
         #expect(read?.body == #"{"message-storage-policy":1,"push-type":"LiveActivity"}"#)
@@ -80,7 +81,7 @@ struct ChannelTests {
         #expect(EmulatorFixture.text(verdict) == expected)
     }
 
-    @Test("a broadcast reaches who is connected, and nobody else on a channel that stores nothing")
+    @Test("a broadcast on a channel that stores nothing reaches connected devices only")
     func live() async throws {
         var fixture = try EmulatorFixture()
         let channel = fixture.channel
@@ -90,7 +91,10 @@ struct ChannelTests {
         var near = fixture.apns.connect(device: "near").makeAsyncIterator()
         let uniqueID = try #require(fixture.send(.broadcast).answer?.uniqueID.flatMap(UUID.init))
         let push = try #require(await near.next())
-        #expect(push.channelID == channel && push.pushType == .liveActivity && push.uniqueID == uniqueID && push.token.isEmpty)
+        #expect(push.channelID == channel)
+        #expect(push.pushType == .liveActivity)
+        #expect(push.uniqueID == uniqueID)
+        #expect(push.token.isEmpty)
         let states = fixture.apns.deliveries(uniqueID: uniqueID)
         #expect(Set(states.map { "\($0.device) \($0.state)" }) == ["near delivered", "away discarded"])
     }
@@ -137,7 +141,7 @@ struct ChannelTests {
         #expect(fixture.apns.deliveries.map(\.state) == [capability ? .stored : .delivered])
     }
 
-    @Test("who follows a channel anew gets what it stores, if the rules say so", arguments: [true, false])
+    @Test("a new subscriber of a channel gets the stored broadcast, if the rules say so", arguments: [true, false])
     func newcomer(reaches: Bool) throws {
         var fixture = try EmulatorFixture { $0.storedBroadcastReachesNewSubscriber = reaches }
         let channel = try Self.subscribed(fixture)
@@ -149,8 +153,8 @@ struct ChannelTests {
         withExtendedLifetime(stream) {}
     }
 
-    @Test("the two environments and the two doors share nothing")
-    func doors() throws {
+    @Test("the two environments and the two endpoints share nothing")
+    func endpoints() throws {
         var fixture = try EmulatorFixture(environment: .production)
         #expect(EmulatorFixture.text(fixture.send(.management)) == "201")
         var other = try EmulatorFixture()
@@ -183,7 +187,8 @@ struct ChannelTests {
             #expect(published.status == "200" && published.headers["apns-unique-id"] != nil)
             #expect(await pushes.next()?.channelID == id)
             let deleted = try await manager.send(emulator.request("DELETE", path + "/channels", [("apns-channel-id", id)]))
-            #expect(deleted.status == "204" && deleted.body.isEmpty)
+            #expect(deleted.status == "204")
+            #expect(deleted.body.isEmpty)
             try await sender.close()
             try await manager.close()
         }

@@ -13,9 +13,13 @@ struct DeviceSideTests {
         var pushes = fixture.apns.connect(device: EmulatorFixture.device).makeAsyncIterator()
         _ = fixture.send(body: "3")
         let (stored, live) = (await pushes.next(), await pushes.next())
-        #expect(stored?.payload == Array("2".utf8) && stored?.storedWhileOffline == true)
-        #expect(live?.payload == Array("3".utf8) && live?.storedWhileOffline == false)
-        #expect(live?.device == EmulatorFixture.device && live?.topic == EmulatorFixture.bundleID && live?.priority == 10)
+        #expect(stored?.payload == Array("2".utf8))
+        #expect(stored?.storedWhileOffline == true)
+        #expect(live?.payload == Array("3".utf8))
+        #expect(live?.storedWhileOffline == false)
+        #expect(live?.device == EmulatorFixture.device)
+        #expect(live?.topic == EmulatorFixture.bundleID)
+        #expect(live?.priority == 10)
         let states = [first, second].compactMap { $0.answer?.uniqueID }.compactMap { UUID(uuidString: $0) }
             .map { fixture.apns.delivery(uniqueID: $0)?.state }
         #expect(states == [.replaced, .delivered])
@@ -42,7 +46,7 @@ struct DeviceSideTests {
         #expect(fixture.apns.deliveries.map(\.state) == [.delivered])
     }
 
-    @Test("a stream that nobody keeps takes its device offline")
+    @Test("a device goes offline when its stream is released")
     func abandoned() throws {
         var fixture = try EmulatorFixture()
         do { _ = fixture.apns.connect(device: EmulatorFixture.device) }
@@ -50,7 +54,7 @@ struct DeviceSideTests {
         #expect(fixture.apns.deliveries.map(\.state) == [.stored])
     }
 
-    @Test("readers that are cancelled while pushes arrive hold nobody up")
+    @Test("readers that are cancelled while pushes arrive block no other caller")
     func cancelledReaders() async throws {
         var fixture = try EmulatorFixture()
         let apns = fixture.apns
@@ -85,7 +89,8 @@ struct DeviceSideTests {
         var sandbox = try EmulatorFixture()
         var production = try EmulatorFixture(environment: .production)
         let answer = try #require(sandbox.send().answer)
-        #expect(answer.apnsID == answer.apnsID.uppercased() && APNsText.isUUID(answer.apnsID))
+        #expect(answer.apnsID == answer.apnsID.uppercased())
+        #expect(APNsText.isUUID(answer.apnsID))
         #expect(answer.uniqueID != nil)
         #expect(production.send().answer?.uniqueID == nil)
     }
@@ -104,7 +109,9 @@ struct DeviceSideTests {
         _ = fixture.send { $0.add(name: "apns-priority", value: "7") }
         let exchange = try #require(await observed.next())
         #expect(exchange.answer?.reason == .badPriority)
-        #expect(exchange.token == fixture.token && exchange.payloadSize == 22 && exchange.payload.count == 22)
+        #expect(exchange.token == fixture.token)
+        #expect(exchange.payloadSize == 22)
+        #expect(exchange.payload.count == 22)
         #expect(exchange.headers.map(\.name) == ["apns-topic", "apns-push-type", "apns-priority"])
         #expect(fixture.apns.recordedExchanges == [exchange])
     }
@@ -129,6 +136,7 @@ struct DeviceSideTests {
         #expect(dropped == [nil, nil, nil, 1, 2])
         #expect(ring.elements == [3, 4, 5])
         var none = RecentEntries<Int>(capacity: 0)
-        #expect(none.append(1) == nil && none.elements.isEmpty)
+        #expect(none.append(1) == nil)
+        #expect(none.elements.isEmpty)
     }
 }

@@ -6,7 +6,7 @@ import Testing
 
 @Suite("Injected faults")
 struct FaultTests {
-    @Test("a status strikes as often as asked, delivers nothing, and leaves refusals alone")
+    @Test("a status is injected as often as asked, delivers nothing, and leaves refusals alone")
     func status() throws {
         var fixture = try EmulatorFixture()
         fixture.apns.inject(.status(503, .serviceUnavailable), count: 2)
@@ -55,7 +55,7 @@ struct FaultTests {
         #expect(fixture.apns.recordedExchanges.last?.fault == fault)
     }
 
-    @Test("a repeat is no misdeed after an answer that a fault withheld, and is one after an answer that came")
+    @Test("a retry is no violation after an answer that a fault withheld, and is one after an answer that came")
     func excusedRepeat() throws {
         var fixture = try EmulatorFixture()
         let id = "EC5A59D7-2E32-F33D-0000-00000000000A"
@@ -68,7 +68,7 @@ struct FaultTests {
         #expect(fixture.apns.complaints == [ClientComplaint(kind: .repeatedAcceptedPushes, count: 1)])
     }
 
-    @Test("cleared faults strike no more")
+    @Test("cleared faults are no longer injected")
     func clear() throws {
         var fixture = try EmulatorFixture()
         fixture.apns.inject(.blackHole, count: 5)
@@ -76,7 +76,7 @@ struct FaultTests {
         #expect(EmulatorFixture.text(fixture.send()) == "200")
     }
 
-    @Test("a periodic fault strikes every so many requests, and others strike between")
+    @Test("a periodic fault affects every nth request, and other faults the requests between")
     func periodic() throws {
         var fixture = try EmulatorFixture()
         fixture.apns.inject(.status(500, .internalServerError), everyRequests: 3)
@@ -87,7 +87,7 @@ struct FaultTests {
         #expect((0..<6).allSatisfy { _ in fixture.send().answer?.status == 200 })
     }
 
-    @Test("a dead token is accepted and lost until its death is told")
+    @Test("pushes to a dead token are accepted and lost until its death is reported")
     func delayedDeath() throws {
         var fixture = try EmulatorFixture()
         let died = fixture.clock.now

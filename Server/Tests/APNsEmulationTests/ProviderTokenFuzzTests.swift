@@ -9,7 +9,7 @@ import Testing
 struct ProviderTokenFuzzTests {
     private static let alphabet = Array("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_.=+/ \u{7F}".utf8)
 
-    /// What a damaged token may be told. A damaged key id may still be some known one only if nothing was damaged.
+    /// The possible answers to a damaged token. A damaged key id may still be some known one only if nothing was damaged.
     private static let refusals: Set<String> = ["403 InvalidProviderToken", "403 MissingProviderToken"]
 
     @Test("a byte changed, dropped, added or doubled anywhere makes it invalid, raw or DER", arguments: [false, true])
@@ -30,7 +30,7 @@ struct ProviderTokenFuzzTests {
             let answer = EmulatorFixture.text(fixture.send { $0.authorization = "bearer " + text })
             // The last character of a part holds bits that no byte uses: changing those changes nothing.
             let isSame = Self.decoded(bytes) == Self.decoded(good)
-            #expect(isSame || Self.refusals.contains(answer), "seed \(random.seed): \(text) was told \(answer)")
+            #expect(isSame || Self.refusals.contains(answer), "seed \(random.seed): \(text) got \(answer)")
         }
     }
 
@@ -49,7 +49,7 @@ struct ProviderTokenFuzzTests {
             }
             let answer = EmulatorFixture.text(
                 fixture.send { $0.authorization = "bearer " + parts.joined(separator: ".") })
-            #expect(Self.refusals.contains(answer), "seed \(random.seed): told \(answer)")
+            #expect(Self.refusals.contains(answer), "seed \(random.seed): got \(answer)")
         }
     }
 
@@ -84,7 +84,7 @@ struct ProviderTokenFuzzTests {
         #expect(answer == (issuedAt == 0 ? "403 ExpiredProviderToken" : "403 InvalidProviderToken"))
     }
 
-    @Test("how far ahead a token may be minted, and what a later one is told, are rules")
+    @Test("how far ahead a token may be minted, and the answer to a later one, are rules")
     func future() throws {
         var fixture = try EmulatorFixture { rules in
             (rules.providerTokenLead, rules.futureTokenReason) = (60, .expiredProviderToken)

@@ -146,7 +146,7 @@ struct ProviderTokenTests {
     }
 
     @Test(
-        "an injected refusal of a token accuses nobody, and the connection keeps the token it had",
+        "an injected refusal of a token adds no complaint, and the connection keeps the token it had",
         arguments: [APNsReason.tooManyProviderTokenUpdates, .invalidProviderToken])
     func injectedRefusal(reason: APNsReason) throws {
         var fixture = try EmulatorFixture()

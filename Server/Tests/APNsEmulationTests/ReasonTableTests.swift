@@ -9,43 +9,43 @@ import Testing
 struct ReasonTableTests {
     struct Row: Sendable, CustomTestStringConvertible {
         let answer: String
-        let door: APNsDoor
-        var testDescription: String { "\(answer), \(door.rawValue)" }
+        let endpoint: APNsEndpoint
+        var testDescription: String { "\(answer), \(endpoint.rawValue)" }
     }
 
-    private static let table: [(String, [APNsDoor])] = [
+    private static let table: [(String, [APNsEndpoint])] = [
         ("200", [.device, .broadcast, .management]), ("201", [.management]), ("204", [.management]),
         ("400 BadCollapseId", [.device]), ("400 BadDeviceToken", [.device]), ("400 BadExpirationDate", [.device, .broadcast]),
-        ("400 BadMessageId", APNsDoor.allCases), ("400 BadPriority", [.device, .broadcast]), ("400 BadTopic", [.device]),
+        ("400 BadMessageId", APNsEndpoint.allCases), ("400 BadPriority", [.device, .broadcast]), ("400 BadTopic", [.device]),
         ("400 DeviceTokenNotForTopic", [.device]), ("400 DuplicateHeaders", [.device]), ("400 IdleTimeout", [.device]),
-        ("400 InvalidPushType", APNsDoor.allCases), ("400 MissingDeviceToken", [.device]), ("400 MissingTopic", [.device]),
+        ("400 InvalidPushType", APNsEndpoint.allCases), ("400 MissingDeviceToken", [.device]), ("400 MissingTopic", [.device]),
         ("400 PayloadEmpty", [.device, .broadcast]), ("400 TopicDisallowed", [.device, .broadcast]),
         ("400 FeatureNotEnabled", [.broadcast, .management]), ("400 MissingChannelId", [.broadcast, .management]),
         ("400 BadChannelId", [.broadcast, .management]), ("400 ChannelNotRegistered", [.broadcast, .management]),
         ("400 BadRequestParams", [.management]), ("400 BadRequestPayload", [.management]),
         ("400 MissingPushType", [.broadcast, .management]), ("400 CannotCreateChannelConfig", [.management]),
-        ("403 BadCertificate", APNsDoor.allCases), ("403 BadCertificateEnvironment", APNsDoor.allCases),
-        ("403 ExpiredProviderToken", APNsDoor.allCases), ("403 Forbidden", [.device]),
-        ("403 InvalidProviderToken", APNsDoor.allCases), ("403 MissingProviderToken", APNsDoor.allCases),
+        ("403 BadCertificate", APNsEndpoint.allCases), ("403 BadCertificateEnvironment", APNsEndpoint.allCases),
+        ("403 ExpiredProviderToken", APNsEndpoint.allCases), ("403 Forbidden", [.device]),
+        ("403 InvalidProviderToken", APNsEndpoint.allCases), ("403 MissingProviderToken", APNsEndpoint.allCases),
         ("403 UnrelatedKeyIdInToken", [.device]), ("403 BadEnvironmentKeyInToken", [.device]),
         ("403 BadEnvironmentKeyIdInToken", [.device]), ("403 TopicMismatch", [.broadcast, .management]),
-        ("404 BadPath", APNsDoor.allCases), ("405 MethodNotAllowed", APNsDoor.allCases), ("410 ExpiredToken", [.device]),
+        ("404 BadPath", APNsEndpoint.allCases), ("405 MethodNotAllowed", APNsEndpoint.allCases), ("410 ExpiredToken", [.device]),
         ("410 Unregistered", [.device]), ("413 PayloadTooLarge", [.device, .broadcast]),
-        ("429 TooManyProviderTokenUpdates", APNsDoor.allCases), ("429 TooManyRequests", APNsDoor.allCases),
-        ("500 InternalServerError", APNsDoor.allCases), ("503 ServiceUnavailable", APNsDoor.allCases),
-        ("503 Shutdown", APNsDoor.allCases),
+        ("429 TooManyProviderTokenUpdates", APNsEndpoint.allCases), ("429 TooManyRequests", APNsEndpoint.allCases),
+        ("500 InternalServerError", APNsEndpoint.allCases), ("503 ServiceUnavailable", APNsEndpoint.allCases),
+        ("503 Shutdown", APNsEndpoint.allCases),
     ]
 
-    static let rows = table.flatMap { answer, doors in doors.map { Row(answer: answer, door: $0) } }
+    static let rows = table.flatMap { answer, endpoints in endpoints.map { Row(answer: answer, endpoint: $0) } }
 
     @Test("every row is reached on every interface that it is documented for", arguments: rows)
     func reached(row: Row) throws {
         let producer = try #require(ReasonScenarios.all[row.answer], "no scenario for this row")
         var fixture = try EmulatorFixture()
-        let verdict = try producer(&fixture, row.door)
+        let verdict = try producer(&fixture, row.endpoint)
         let answer = try #require(verdict.answer)
         #expect(EmulatorFixture.text(verdict) == row.answer)
-        #expect(answer.idHeader == (row.door == .device ? "apns-id" : "apns-request-id"))
+        #expect(answer.idHeader == (row.endpoint == .device ? "apns-id" : "apns-request-id"))
         #expect((answer.timestamp != nil) == (answer.status == 410))
         #expect((answer.reason == nil) == (answer.status < 300))
     }

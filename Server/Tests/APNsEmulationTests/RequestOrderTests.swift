@@ -19,7 +19,7 @@ struct RequestOrderTests {
         }
     }
 
-    @Test("a request with every fault is told one at a time, in order")
+    @Test("the faults of a request are reported one at a time, in order")
     func oneAtATime() throws {
         var fixture = try EmulatorFixture()
         try fixture.apns.registerApp(bundleID: "com.example.second", teamID: fixture.signer.teamID)

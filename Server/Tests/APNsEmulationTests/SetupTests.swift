@@ -1,5 +1,6 @@
 import APNsProtocol
 import ClarionTesting
+import LocalCertificates
 import Logging
 import NIOPosix
 import RichPushModel
@@ -53,17 +54,6 @@ struct SetupTests {
         #expect(apns.certificateAuthorityPEM == created.certificatePEM)
     }
 
-    @Test("an authority that does not fit together is refused")
-    func badAuthority() throws {
-        let (one, two) = (try LocalCertificateAuthority.create(), try LocalCertificateAuthority.create())
-        #expect(throws: LocalAPNsError.self) {
-            try LocalCertificateAuthority.load(certificatePEM: one.certificatePEM, privateKeyPEM: two.privateKeyPEM)
-        }
-        #expect(throws: LocalAPNsError.self) {
-            try LocalCertificateAuthority.load(certificatePEM: "nothing", privateKeyPEM: one.privateKeyPEM)
-        }
-    }
-
     @Test("the leaf names localhost, both loopback addresses and what was configured")
     func names() async throws {
         let apns = try make(LocalAPNsConfiguration(names: ["api.push.example", "10.1.2.3"]))
@@ -86,6 +76,8 @@ struct SetupTests {
     func topics(type: APNsPushType) {
         let suffix = type.topicSuffix ?? ""
         let name = TopicName("com.example.rich" + suffix)
-        #expect(name.bundleID == "com.example.rich" && name.suffix == suffix && name.fits(type))
+        #expect(name.bundleID == "com.example.rich")
+        #expect(name.suffix == suffix)
+        #expect(name.fits(type))
     }
 }

@@ -134,7 +134,7 @@ struct StoreAndForwardTests {
         }
     }
 
-    @Test("a held push that would not be stored is dropped, and one that expires is told")
+    @Test("a held push that would not be stored is dropped, and one that expires is reported")
     func heldExpiry() {
         var store = StoreAndForward()
         _ = store.setBackgroundBudget(0, device: device, now: clock.now)

@@ -33,21 +33,27 @@ struct TrafficTests {
         }
     }
 
-    @Test("each representation of RFC 7541 is told apart, and the churn of the table is counted")
+    @Test("each representation of RFC 7541 is recognised, and the churn of the table is counted")
     func representations() {
         var observer = HPACKObserver(tableSize: 100)
         // :method POST; a: 1 inserted; b: 2 not indexed; c: 3 never indexed.
         observer.observe(ByteBuffer(bytes: [0x83, 0x40, 1, 97, 1, 49, 0x00, 1, 98, 1, 50, 0x10, 1, 99, 1, 51]))
-        #expect(observer.statistics.indexed == 1 && observer.statistics.inserted == 1)
-        #expect(observer.statistics.notIndexed == 1 && observer.statistics.neverIndexed == 1)
-        #expect(observer.statistics.largestTable == 34 && observer.statistics.evicted == 0)
+        #expect(observer.statistics.indexed == 1)
+        #expect(observer.statistics.inserted == 1)
+        #expect(observer.statistics.notIndexed == 1)
+        #expect(observer.statistics.neverIndexed == 1)
+        #expect(observer.statistics.largestTable == 34)
+        #expect(observer.statistics.evicted == 0)
         // Three more entries of 34 bytes in a table of 100: the first two go.
         observer.observe(ByteBuffer(bytes: [0x40, 1, 97, 1, 50, 0x40, 1, 97, 1, 51, 0x40, 1, 97, 1, 52]))
-        #expect(observer.statistics.evicted == 2 && observer.statistics.insertedNames == ["a": 4])
+        #expect(observer.statistics.evicted == 2)
+        #expect(observer.statistics.insertedNames == ["a": 4])
         // The client lowers the table to nothing: the last two go.
         observer.observe(ByteBuffer(bytes: [0x20, 0x83]))
-        #expect(observer.statistics.sizeUpdates == 1 && observer.statistics.evicted == 4)
-        #expect(observer.statistics.blocks == 3 && observer.statistics.bytes == 33)
+        #expect(observer.statistics.sizeUpdates == 1)
+        #expect(observer.statistics.evicted == 4)
+        #expect(observer.statistics.blocks == 3)
+        #expect(observer.statistics.bytes == 33)
         // What cannot be read ends the observation and nothing else.
         observer.observe(ByteBuffer(bytes: [0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF]))
         observer.observe(ByteBuffer(bytes: [0x83]))
@@ -62,9 +68,11 @@ struct TrafficTests {
             try await client.close()
             let frames = emulator.apns.recordedFrames
             let received = frames.filter { $0.direction == .received && $0.stream == 1 }
-            #expect(received.map(\.name) == ["HEADERS", "DATA"] && received.allSatisfy { $0.payload.isEmpty })
+            #expect(received.map(\.name) == ["HEADERS", "DATA"])
+            #expect(received.allSatisfy { $0.payload.isEmpty })
             let sent = try #require(frames.first { $0.direction == .sent })
-            #expect(sent.name == "SETTINGS" && sent.length == 30)
+            #expect(sent.name == "SETTINGS")
+            #expect(sent.length == 30)
             #expect(emulator.apns.traffic.headers.blocks == 1)
             #expect(emulator.apns.trafficByConnection.keys.sorted() == [1])
         }
@@ -82,7 +90,7 @@ struct TrafficTests {
         #expect(!TrafficRecorder(frames: 0).isOn)
     }
 
-    @Test("a client that does nothing wrong earns no complaint, a careless one is told what it did")
+    @Test("a correct client gets no complaint, a careless one a complaint for each violation")
     func complaints() async throws {
         try await RunningEmulator.run { emulator in
             let client = try await emulator.connect()

@@ -24,7 +24,7 @@ struct UnsentCreditTests {
         #expect(!credit.isSpent(window: 0, of: 3))
     }
 
-    @Test("nobody is accused while windows change")
+    @Test("no stream counts as overrun while windows change")
     func change() {
         var credit = UnsentCredit()
         credit.granted(100, to: 3)

@@ -62,7 +62,8 @@ struct WireCommandTests {
             #expect(await outcome(client, emulator.push()) != "200")
             try await client.channel.closeFuture.get()
             let goAways = try await client.observation().goAways
-            #expect(goAways.map(\.last) == [1, 1] && goAways.allSatisfy { $0.code == .refusedStream && $0.data == "plain text" })
+            #expect(goAways.map(\.last) == [1, 1])
+            #expect(goAways.allSatisfy { $0.code == .refusedStream && $0.data == "plain text" })
             #expect(emulator.apns.requests(for: emulator.token).accepted == 1)
         }
     }
@@ -165,7 +166,9 @@ struct WireCommandTests {
             #expect(await outcome(client, emulator.push(String(repeating: "x", count: 65_535))) == "413")
             let updates = emulator.apns.recordedFrames.filter { $0.name == "WINDOW_UPDATE" && $0.stream == 0 }
             let increments = updates.map { $0.payload.reduce(0) { $0 << 8 | Int($1) } }
-            #expect(increments.allSatisfy { $0 > 32_767 } && !increments.isEmpty && increments.reduce(0, +) <= 65_535)
+            #expect(increments.allSatisfy { $0 > 32_767 })
+            #expect(!increments.isEmpty)
+            #expect(increments.reduce(0, +) <= 65_535)
             try await client.close()
         }
     }

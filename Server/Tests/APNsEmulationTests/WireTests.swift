@@ -1,3 +1,4 @@
+import LocalCertificates
 import NIOCore
 import NIOHTTP2
 import NIOSSL
@@ -14,9 +15,11 @@ struct WireTests {
             let client = try await emulator.connect()
             let body = #"{"aps":{"alert":"Grüße 🎁"},"richId":"7"}"#
             let answer = try await client.send(emulator.push(body))
-            #expect(answer.status == "200" && answer.body.isEmpty)
+            #expect(answer.status == "200")
+            #expect(answer.body.isEmpty)
             let push = try #require(await pushes.next())
-            #expect(push.payload == Array(body.utf8) && push.storedWhileOffline == false)
+            #expect(push.payload == Array(body.utf8))
+            #expect(push.storedWhileOffline == false)
             #expect(answer.headers["apns-id"] == push.apnsID.uuidString)
             #expect(answer.headers["apns-unique-id"] == push.uniqueID.uuidString.lowercased())
             try await client.close()
@@ -60,7 +63,8 @@ struct WireTests {
         try await RunningEmulator.run { emulator in
             let client = try await emulator.connect()
             let answer = try await client.send(emulator.push(nil, method: "HEAD", path: "/"))
-            #expect(answer.status == "405" && answer.body.isEmpty)
+            #expect(answer.status == "405")
+            #expect(answer.body.isEmpty)
             let other = try await client.send(emulator.push(path: "/3/nothing"))
             #expect(other.status == "404" && other.body == #"{"reason":"BadPath"}"#)
             try await client.close()
@@ -82,9 +86,9 @@ struct WireTests {
             let push = emulator.push()
             let old = try? await emulator.connect(maximumTLS: .tls11, early: [push])
             #expect(try await failures(old) == 1)
-            let stranger = try await WireClient.connect(
+            let client = try await WireClient.connect(
                 port: emulator.port, trusting: try LocalCertificateAuthority.create().certificatePEM, early: [push])
-            #expect(try await failures(stranger) == 1)
+            #expect(try await failures(client) == 1)
             #expect(emulator.apns.requests(for: emulator.token).requests == 0)
         }
     }
@@ -137,7 +141,8 @@ struct WireTests {
             let answer = try await client.send(emulator.push(String(repeating: "x", count: 1_000_000)))
             #expect(answer.status == "413")
             let exchange = try #require(emulator.apns.recordedExchanges.last)
-            #expect(exchange.payloadSize == 1_000_000 && exchange.payload.count == APNsRequest.keptBody)
+            #expect(exchange.payloadSize == 1_000_000)
+            #expect(exchange.payload.count == APNsRequest.keptBody)
             try await client.close()
         }
     }

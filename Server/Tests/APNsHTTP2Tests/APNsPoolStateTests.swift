@@ -93,7 +93,8 @@ struct APNsPoolStateTests {
     func oneTrouble() {
         var pacing = ReconnectPacing(pace: .milliseconds(100), initialBackOff: .seconds(1), maximumBackOff: .seconds(60))
         for index in 0..<27 { pacing.failed(at: start + .milliseconds(Int64(index)), chance: 0) }
-        #expect(pacing.nextAttempt == start + .seconds(1) && pacing.failures == 1)
+        #expect(pacing.nextAttempt == start + .seconds(1))
+        #expect(pacing.failures == 1)
         pacing.failed(at: start + .seconds(1), chance: 0)
         #expect(pacing.nextAttempt == start + .seconds(3))
     }
@@ -145,7 +146,8 @@ struct APNsPoolStateTests {
         #expect(!mayKnow(1, .seconds(30)), "it has only begun")
         #expect(mayKnow(1, .seconds(90)))
         state.draining(1)
-        #expect(mayKnow(1, .seconds(91)) && mayKnow(2, .seconds(91)))
+        #expect(mayKnow(1, .seconds(91)))
+        #expect(mayKnow(2, .seconds(91)))
         state.closed(1, failure: .connectionClosed, at: start + .seconds(92), chance: 0)
         _ = state.decide(waitingSince: start, wanted: 2, at: start + .seconds(100))
         state.ready(3)
@@ -185,7 +187,7 @@ struct APNsPoolStateTests {
         _ = state.decide(waitingSince: start, at: start)
         state.draining(1)
         let news = [state.credentialRefused(at: start), state.credentialRefused(at: start)]
-        #expect(news == [true, false], "it is told once")
+        #expect(news == [true, false], "it is reported once")
         #expect(state.decide(waitingSince: start, at: start + .seconds(59)) == .failQueue(.credentialRefused))
         #expect(state.decide(waitingSince: start, at: start + .seconds(60)) == .connect(2))
     }

@@ -60,7 +60,7 @@ struct HPACKEncoderTests {
         }
     }
 
-    @Test("a peer that lowers and raises its table is told the smallest and the last size")
+    @Test("a peer that lowers and raises its table gets the smallest and the last size")
     func sizeUpdates() throws {
         var encoder = HPACKEncoder()
         var decoder = HPACKDecoder()

@@ -136,7 +136,7 @@ struct HTTP2ConnectionAnswerTests {
         #expect(fault?.code == code)
     }
 
-    @Test("a header block is not interrupted, and does not go on for ever")
+    @Test("a header block is not interrupted, and does not go on without limit")
     func continuations() throws {
         var rig = try ConnectionRig()
         _ = try rig.open(1)

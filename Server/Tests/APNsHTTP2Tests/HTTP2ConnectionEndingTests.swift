@@ -22,7 +22,7 @@ struct HTTP2ConnectionEndingTests {
         #expect(rig.connection.isDrained)
     }
 
-    @Test("the two-step form, repeats and a rising last stream take nothing back twice")
+    @Test("the two-step form, duplicates and a rising last stream take nothing back twice")
     func twoSteps() throws {
         var rig = try ConnectionRig()
         _ = try rig.open(3)
@@ -95,7 +95,7 @@ struct HTTP2ConnectionEndingTests {
         #expect(rig.connection.watch(at: rig.now + .seconds(8)) == .dead)
     }
 
-    @Test("a connection that answers PING and no request is called stuck once, and looked at in good time while it drains")
+    @Test("a connection that answers PING and no request is called stuck once, and checked in good time while it drains")
     func stuck() throws {
         var rig = try ConnectionRig()
         let start = rig.now
@@ -109,8 +109,8 @@ struct HTTP2ConnectionEndingTests {
         #expect(rig.connection.watch(at: start + .seconds(20)) == .again(start + .seconds(30)))
     }
 
-    @Test("an answer renews the patience with those that still wait")
-    func patience() throws {
+    @Test("an answer extends the deadline of requests that still wait")
+    func renewedDeadline() throws {
         var rig = try ConnectionRig()
         let start = rig.now
         rig.connection.probeAfterSilence(at: start)

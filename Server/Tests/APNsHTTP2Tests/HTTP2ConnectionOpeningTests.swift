@@ -87,7 +87,8 @@ struct HTTP2ConnectionOpeningTests {
                     "apns-topic: com.example.app", "apns-push-type: alert", "apns-priority: 5",
                     "apns-expiration: 1800000000", "apns-collapse-id: ü 1", "apns-id: 0f0e0d0c-0b0a-0908-0706-050403020100",
                 ])
-            #expect(request.body.count == 20 && request.isComplete)
+            #expect(request.body.count == 20)
+            #expect(request.isComplete)
         }
     }
 
@@ -99,7 +100,8 @@ struct HTTP2ConnectionOpeningTests {
         try rig.exchange()
         let request = try #require(rig.server.takeRequests().first)
         #expect(request.fields.count == 6)
-        #expect(request.value("authorization") == nil && request.value("apns-priority") == nil)
+        #expect(request.value("authorization") == nil)
+        #expect(request.value("apns-priority") == nil)
     }
 
     @Test("from the third request on a header block has at most 92 bytes with an id, and 63 without")

@@ -37,20 +37,20 @@ struct HotPathTests {
     @Test("paths and ids written two digits at a time are the same bytes as one at a time", arguments: [2, 64, 65, 150])
     func hexadecimal(length: Int) {
         let token = String((0..<(length / 2 * 2)).map { _ in "0123456789abcdefABCDEF".randomElement() ?? "0" })
-        var general = ByteBuffer()
-        general.writeAPNsDevicePath(token)
+        var general: [UInt8] = []
+        HPACKEncoder.appendString("/3/device/" + token.lowercased(), to: &general)
         var memory = [UInt8](repeating: 0, count: token.utf8.count + 64)
         let count = memory.withUnsafeMutableBufferPointer { memory in
             Array(token.utf8).withUnsafeBufferPointer { HuffmanHex.writeDevicePath($0, to: memory.baseAddress!) }
         }
-        #expect(Array(memory.prefix(count)) == Array(general.readableBytesView.dropFirst()))
+        #expect(Array(memory.prefix(count)) == general)
         let id = UUID()
-        general.clear()
-        general.writeHuffmanUUID(id)
+        general = []
+        HPACKEncoder.appendString(APNsUUID.text(id), to: &general)
         let size = memory.withUnsafeMutableBufferPointer { memory in
             withUnsafeBytes(of: id.uuid) { HuffmanHex.writeUUID($0, to: memory.baseAddress!) }
         }
-        #expect(Array(memory.prefix(size)) == Array(general.readableBytesView))
+        #expect(Array(memory.prefix(size)) == general)
     }
 
     /// A success; the first one brings the name of the id into the client's table, the others refer to it.

@@ -53,7 +53,7 @@ struct PoolDemandTests {
         var rates: [Double] = []
         #expect(throughput.note(65_000, backlog: start, at: now) == nil)
         for _ in 0..<400 {
-            // Looked at in vain in between.
+            // Checked in between without a result.
             #expect(throughput.note(0, backlog: start, at: now) == nil)
             now = now + .milliseconds(roundTrip)
             if let rate = throughput.note(32_768, backlog: start, at: now) { rates.append(rate) }
@@ -131,7 +131,8 @@ struct PoolDemandTests {
         other.goAwaysByReason = [.shutdown: 1, .badTopic: 1]
         other.roundTrip = .milliseconds(60)
         let sum = one.adding(other).adding(APNsClientMetrics())
-        #expect(sum.window == 1_500 && sum.resets == 3)
+        #expect(sum.window == 1_500)
+        #expect(sum.resets == 3)
         #expect(sum.goAwaysByReason == [.shutdown: 3, .badTopic: 1])
         #expect(sum.roundTrip == .milliseconds(60))
     }

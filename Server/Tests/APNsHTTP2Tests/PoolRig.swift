@@ -93,7 +93,7 @@ final class PoolRig {
     }
 
     /// Hands over a request that is no device push.
-    func submit(_ request: sending APNsRequest, deadline: TimeAmount = .seconds(30)) -> PushSubmission {
+    func submit(_ request: sending APNsChannelRequest, deadline: TimeAmount = .seconds(30)) -> PushSubmission {
         let submission = PushSubmission(request: request, timeLimit: deadline)
         pool.submit(submission)
         loop.run()

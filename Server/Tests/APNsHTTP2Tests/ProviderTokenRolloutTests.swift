@@ -32,7 +32,7 @@ struct ProviderTokenRolloutTests {
         #expect(rollout.authorization(for: 3, carried: 1, inFlight: 0, at: start)?.generation == 1)
     }
 
-    @Test("a new connection begins with the new token, and so does everybody after five minutes")
+    @Test("a new connection begins with the new token, and so do all others after five minutes")
     func ends() {
         var rollout = rollout()
         _ = rollout.authorization(for: 1, carried: 1, inFlight: 0, at: start)
@@ -94,7 +94,7 @@ struct ProviderTokenRolloutTests {
         #expect(expired.authorization(for: 1, carried: 1, inFlight: 0, at: start)?.generation == 2)
     }
 
-    @Test("an old token that APNs refuses is used by nobody, also when that is known before there is another")
+    @Test("an old token that APNs refuses is used by no connection, also when that is known before there is another")
     func refused() {
         var rollout = rollout()
         _ = rollout.authorization(for: 1, carried: 1, inFlight: 5, at: start)

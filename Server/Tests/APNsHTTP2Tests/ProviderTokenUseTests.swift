@@ -20,8 +20,7 @@ struct ProviderTokenUseTests {
         let rig = try PoolRig()
         let link = try rig.warmLink()
         let submission = rig.submit(1)
-        let ahead = try #require(HTTPDateText("Sun, 06 Nov 1994 08:49:37 GMT"))
-        try link.say(expired(3, date: ahead.text))
+        try link.say(expired(3, date: "Sun, 06 Nov 1994 08:49:37 GMT"))
         guard case .rejected(let rejection) = submission.outcome(0) else {
             Issue.record("not rejected")
             return
@@ -37,7 +36,8 @@ struct ProviderTokenUseTests {
         try second.say(.streamLimit(1))
         try second.exchange()
         let before = link.server.requests.first?.value("authorization")
-        #expect(before != nil && second.server.requests.first?.value("authorization") == before)
+        #expect(before != nil)
+        #expect(second.server.requests.first?.value("authorization") == before)
         try second.say(.success(1))
         #expect(next.outcome(0)?.isAccepted == true)
     }
@@ -92,7 +92,8 @@ struct ProviderTokenUseTests {
         try link.exchange()
         #expect(Set(link.server.takeRequests().compactMap { $0.value("authorization") }).count == 2)
         try link.say(.refusal(3, 403, "ExpiredProviderToken"))
-        #expect(old.outcome(0) == nil && rig.metrics.resends == 1)
+        #expect(old.outcome(0) == nil)
+        #expect(rig.metrics.resends == 1)
         try link.say(.success(5))
         #expect(new.outcome(0)?.isAccepted == true)
         rig.advance(.seconds(1))
@@ -111,27 +112,5 @@ struct ProviderTokenUseTests {
         for stream in stride(from: UInt32(3), to: 203, by: 2) { try link.say(.refusal(stream, 403, "ExpiredProviderToken")) }
         #expect(submission.outcomeList.allSatisfy { if case .rejected? = $0 { true } else { false } })
         #expect(notes.lines.count { $0.level == .error } == 1)
-    }
-
-    @Test(
-        "dates are read in the form that servers may send, and in no other",
-        arguments: [
-            ("Sun, 06 Nov 1994 08:49:37 GMT", Int64(784_111_777)), ("Thu, 29 Feb 2024 00:00:00 GMT", 1_709_164_800),
-            ("Thu, 01 Jan 1970 00:00:00 GMT", 0), ("Sunday, 06-Nov-94 08:49:37 GMT", nil), ("", nil),
-            ("Sun, 06 Nov 1994 25:49:37 GMT", nil), ("Sun, 06 Nox 1994 08:49:37 GMT", nil),
-        ] as [(String, Int64?)])
-    func dates(text: String, seconds: Int64?) {
-        #expect(HTTPDateText(text)?.moment == seconds.map { Timestamp(seconds: $0) })
-    }
-
-    private struct HTTPDateText {
-        let text: String
-        let moment: Timestamp
-
-        init?(_ text: String) {
-            guard let moment = Array(text.utf8).withUnsafeBytes({ HTTPDate.parse($0) }) else { return nil }
-            self.text = text
-            self.moment = moment
-        }
     }
 }

@@ -1,4 +1,4 @@
-/// A small generator whose runs can be repeated (SplitMix64).
+/// A small generator with reproducible runs (SplitMix64).
 struct SeededRandom: RandomNumberGenerator {
     private var state: UInt64
 

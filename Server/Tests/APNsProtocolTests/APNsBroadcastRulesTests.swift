@@ -3,11 +3,11 @@ import Testing
 
 @Suite("The rules of broadcasts and channels")
 struct APNsBroadcastRulesTests {
-    private func fault(_ change: (inout APNsBroadcast) -> Void) -> APNsBroadcastFault? {
+    private func fault(_ change: (inout APNsBroadcast) -> Void) -> APNsPushFault? {
         var broadcast = APNsBroadcast(
             app: "com.example.app", channel: APNsChannel.ID(rawValue: "Y2hhbm5lbA=="), payload: [0x7B, 0x7D])
         change(&broadcast)
-        do throws(APNsBroadcastFault) {
+        do throws(APNsPushFault) {
             try APNsBroadcastRules.check(broadcast, .apple)
             return nil
         } catch {
@@ -27,7 +27,7 @@ struct APNsBroadcastRulesTests {
         #expect(fault { $0.pushType = .alert } == .notLiveActivity)
         #expect(fault { $0.payload = [] } == .emptyPayload)
         #expect(fault { $0.payload = [UInt8](repeating: 0x20, count: 5120) } == nil)
-        #expect(fault { $0.payload = [UInt8](repeating: 0x20, count: 5121) } == .payloadTooLarge(size: 5121))
+        #expect(fault { $0.payload = [UInt8](repeating: 0x20, count: 5121) } == .payloadTooLarge(size: 5121, limit: 5120))
     }
 
     @Test("of all bytes only letters, digits, hyphens and dots stand in a bundle id, so that none can end or fork the path")
@@ -44,7 +44,7 @@ struct APNsBroadcastRulesTests {
     @Test("of all bytes only those of base64 stand in a channel id, and only small letters, digits and hyphens in a push type")
     func bytesOfChannelsAndTypes() {
         let base64 = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/=-_"
-        let words = "abcdefghijklmnopqrstuvwxyz0123456789-"
+        let allowed = "abcdefghijklmnopqrstuvwxyz0123456789-"
         for byte in UInt8.min...UInt8.max {
             let character = String(UnicodeScalar(byte))
             #expect(APNsChannel.ID(rawValue: "a" + character).isWellFormed == base64.utf8.contains(byte), "byte \(byte)")
@@ -52,7 +52,7 @@ struct APNsBroadcastRulesTests {
                 app: "com.example.app", channel: APNsChannel.ID(rawValue: "YQ=="), payload: [0x7B, 0x7D])
             broadcast.pushType = APNsPushType(rawValue: "a" + character)
             let isAllowed = (try? APNsBroadcastRules.check(broadcast, .wireOnly)) != nil
-            #expect(isAllowed == words.utf8.contains(byte), "byte \(byte)")
+            #expect(isAllowed == allowed.utf8.contains(byte), "byte \(byte)")
         }
     }
 

@@ -14,8 +14,11 @@ struct APNsPushHeadersTests {
         copy.priority = nil
         copy.expiration = nil
         copy.collapseID = nil
-        #expect(headers.topic == "com.example.app" && headers.pushType == .alert && headers.priority == 10)
-        #expect(headers.expiration == 7 && headers.collapseID == "one")
+        #expect(headers.topic == "com.example.app")
+        #expect(headers.pushType == .alert)
+        #expect(headers.priority == 10)
+        #expect(headers.expiration == 7)
+        #expect(headers.collapseID == "one")
         #expect(copy == APNsPush.Headers(topic: "com.example.other", pushType: .background))
     }
 
@@ -23,7 +26,9 @@ struct APNsPushHeadersTests {
     func equality() {
         let same = APNsPush.Headers(
             topic: "com.example.app", pushType: .alert, priority: 10, expiration: 7, collapseID: "one")
-        #expect(same == headers && same.hashValue == headers.hashValue && !same.isCopy(of: headers))
+        #expect(same == headers)
+        #expect(same.hashValue == headers.hashValue)
+        #expect(!same.isCopy(of: headers))
         let copy = headers
         #expect(copy.isCopy(of: headers))
         let changes: [(inout APNsPush.Headers) -> Void] = [

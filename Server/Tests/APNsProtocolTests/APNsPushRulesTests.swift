@@ -102,7 +102,7 @@ struct APNsPushRulesTests {
         #expect(throws: APNsPushFault.malformedDeviceToken) { try rules.check(Self.push(token: "../x")) }
     }
 
-    @Test("a good push after a bad one, and a bad after a good one, are told apart")
+    @Test("a good push after a bad one, and a bad after a good one, are distinguished")
     func memory() throws {
         var rules = APNsPushRules()
         try rules.check(Self.background(#"{"aps":{"content-available":1}}"#))

@@ -66,7 +66,8 @@ struct ProviderTokenCacheTests {
         #expect(ProviderTokenPolicy(renewalAge: .seconds(7200)).renewalAge == .seconds(55 * 60))
         #expect(ProviderTokenPolicy(renewalAge: .seconds(1)).renewalAge == .seconds(20 * 60))
         let slow = ProviderTokenPolicy(minimumInterval: .seconds(7200))
-        #expect(slow.minimumInterval == .seconds(55 * 60) && slow.renewalAge == .seconds(55 * 60))
+        #expect(slow.minimumInterval == .seconds(55 * 60))
+        #expect(slow.renewalAge == .seconds(55 * 60))
         #expect(ProviderTokenPolicy(minimumInterval: .seconds(-1)).minimumInterval == .zero)
     }
 
@@ -89,7 +90,7 @@ struct SharedProviderTokenTests {
     @Test("the token of the source is used until it is old, and then the source is asked once a minute")
     func source() throws {
         let questions = Mutex(0)
-        let shared = Mutex(SharedProviderToken(text: "one", issuedAt: clock.now))
+        let shared = Mutex(ProviderToken(text: "one", issuedAt: clock.now))
         let cache = ProviderTokenCache(
             source: {
                 questions.withLock { $0 += 1 }
@@ -102,7 +103,7 @@ struct SharedProviderTokenTests {
         clock.advance(by: .seconds(60))
         for _ in 0..<100 { #expect(try cache.current().generation == 1) }
         #expect(questions.withLock { $0 } == 2)
-        shared.withLock { $0 = SharedProviderToken(text: "two", issuedAt: clock.now) }
+        shared.withLock { $0 = ProviderToken(text: "two", issuedAt: clock.now) }
         #expect(try cache.current().text == "one")
         clock.advance(by: .seconds(60))
         #expect(try cache.current().text == "two")
@@ -111,11 +112,11 @@ struct SharedProviderTokenTests {
 
     @Test("a shared token that is old already is due sooner")
     func age() throws {
-        let old = SharedProviderToken(text: "old", issuedAt: clock.now - .seconds(40 * 60))
+        let old = ProviderToken(text: "old", issuedAt: clock.now - .seconds(40 * 60))
         let shared = Mutex(old)
         let cache = ProviderTokenCache(source: { shared.withLock { $0 } }, clock: clock)
         #expect(try cache.current().text == "old")
-        shared.withLock { $0 = SharedProviderToken(text: "new", issuedAt: clock.now) }
+        shared.withLock { $0 = ProviderToken(text: "new", issuedAt: clock.now) }
         clock.advance(by: .seconds(3 * 60))
         #expect(try cache.current().text == "new")
     }
@@ -132,6 +133,6 @@ struct SharedProviderTokenTests {
 
     @Test("a token is never printed")
     func silence() {
-        #expect(!"\(SharedProviderToken(text: "secret", issuedAt: clock.now))".contains("secret"))
+        #expect(!"\(ProviderToken(text: "secret", issuedAt: clock.now))".contains("secret"))
     }
 }

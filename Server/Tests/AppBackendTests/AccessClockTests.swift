@@ -36,7 +36,7 @@ struct AccessClockTests {
             if isNoted {
                 test.clock.advance(by: .seconds(2))
                 try await test.upkeep.work()
-                #expect(try await test.stores.notifications.notification(id)?.endOrder != nil)
+                #expect(try await test.store.notification(id)?.endOrder != nil)
             }
             for (name, user) in users {
                 let expected: [RichID] = ["here", "joined"].contains(name) ? [id] : []

@@ -46,7 +46,7 @@ import Testing
         #expect(await code { _ = try await test.backend.details(of: excluded, for: bob) } == .notFound)
     }
 
-    @Test("whoever held the tag between due and completion reads it, before or after does not count")
+    @Test("a user who held the tag between due and completion reads it; before or after does not count")
     func inTime() async throws {
         let test = try await TestBackend()
         let ann = try await test.user("ann")
@@ -76,7 +76,7 @@ import Testing
         #expect(try await test.inbox(ann) == [id])
     }
 
-    @Test("a tag that was given right after the send completed opens nothing, though nobody has noted the completion yet")
+    @Test("a tag that was given right after the send completed opens nothing, though the completion is not noted yet")
     func tagTooLate() async throws {
         let test = try await TestBackend()
         let (ann, mallory) = (try await test.user("ann"), try await test.user("mallory", .user))
@@ -98,10 +98,10 @@ import Testing
             #expect(await code { _ = try await test.backend.details(of: sent, for: eve) } == nil)
         }
         #expect(try await test.inbox(mallory).isEmpty)
-        #expect(try await test.stores.notifications.notification(id)?.completedAt == ended)
+        #expect(try await test.store.notification(id)?.completedAt == ended)
         test.clock.advance(by: .seconds(31))
         try await test.upkeep.work()
-        #expect(try await test.stores.notifications.notification(unconfirmed)?.trackingID != nil)
+        #expect(try await test.store.notification(unconfirmed)?.trackingID != nil)
     }
 
     @Test("a send that the hub has forgotten opens nothing for a tag that came later, also after the upkeep noted its end")
@@ -116,7 +116,7 @@ import Testing
         test.clock.advance(by: .seconds(1))
         test.hub.forgetSends()
         try await test.upkeep.work()
-        #expect(try await test.stores.notifications.notification(id)?.completedAt != nil)
+        #expect(try await test.store.notification(id)?.completedAt != nil)
         #expect(await code { _ = try await test.backend.details(of: id, for: mallory) } == .notFound)
         #expect(await code { _ = try await test.backend.details(of: id, for: eve) } == nil)
     }
@@ -156,7 +156,7 @@ import Testing
         #expect(await code { _ = try await test.backend.details(of: id, for: bob) } == .notFound)
     }
 
-    @Test("a name that was given to somebody new does not open what its old bearer got")
+    @Test("a new user with a reused name cannot read what the former one got")
     func reusedName() async throws {
         let test = try await TestBackend()
         let (ann, bob) = (try await test.user("ann"), try await test.user("bob"))
@@ -187,7 +187,7 @@ import Testing
         #expect(try await test.inbox(ann).isEmpty)
     }
 
-    @Test("whoever matches an audience holds one of the keys by which inboxes find it")
+    @Test("a device that matches an audience has one of the keys by which inboxes find it")
     func keys() throws {
         var generator = SeededGenerator()
         let names = ["a", "b", "c", "d", "e"].compactMap { Tag($0) }

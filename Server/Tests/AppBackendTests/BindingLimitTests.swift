@@ -44,7 +44,7 @@ import Testing
             composed: """
                 WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < \(BindingLimits.bindings))
                 INSERT INTO bindings (app_id, binding_id, user_id, record_id, kind, platform, tags, from_at, until_at, until_order)
-                SELECT \(AppID.standard.number), 1000000 + i, \(bob.userID.number), 'old', 'registration', 'apns', '', i, i, i FROM n
+                SELECT 1, 1000000 + i, \(bob.userID.number), 'old', 'registration', 'apns', '', i, i, i FROM n
                 """)
         try await test.database.write { _ = try $0.run(fill, []) }
         #expect(await code { try await test.register(bob, handle: 2, tags: ["b"], id: "phone") } == .quotaExceeded)

@@ -18,7 +18,7 @@ import Testing
         for range in [0..<1, 65_535..<65_537, 299_999..<300_000, 100..<100, 0..<400_000] as [Range<Int64>] {
             var read: [UInt8] = []
             for try await chunk in opened.read(range) {
-                #expect(chunk.count <= OpenedContent.chunkSize)
+                #expect(chunk.count <= ReadableContent.chunkSize)
                 read += chunk
             }
             #expect(read == Array(bytes[Int(range.lowerBound)..<min(Int(range.upperBound), bytes.count)]))
@@ -41,7 +41,7 @@ import Testing
         }
     }
 
-    @Test("content that nobody sent goes after a day, bytes and all; what was sent stays")
+    @Test("unsent content is removed after a day with its bytes; sent content stays")
     func expiry() async throws {
         let test = try await TestBackend()
         let ann = try await test.user("ann")

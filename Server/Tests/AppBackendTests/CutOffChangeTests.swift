@@ -10,7 +10,7 @@ import Testing
     private func tags(_ test: TestBackend) -> [Tag]? { test.hub.devices.count == 1 ? test.hub.devices.values.first?.tags : nil }
 
     private func unended(_ test: TestBackend) async throws -> [RecordID] {
-        try await test.stores.bindings.unended(begunBefore: test.clock.now + .seconds(3600), limit: 100)
+        try await test.store.unendedChanges(begunBefore: test.clock.now + .seconds(3600), limit: 100)
     }
 
     @Test("before the hub heard of it ends with the hub saying what the binding says, and no push for the old user")
@@ -20,7 +20,7 @@ import Testing
         _ = try await test.install(ann, "phone", handle: 1)
         test.hub.failDevices(times: 1)
         #expect(await code { _ = try await test.install(bob, "phone", handle: 1) } == .storageUnavailable)
-        #expect(tags(test) == [.user(ann.name)], "what is to be mended")
+        #expect(tags(test) == [.user(ann.name)], "what is to be repaired")
         test.clock.advance(by: .seconds(120))
         try await test.upkeep.endChanges()
         #expect(tags(test) == [.user(ann.name)], "the request may still be under way")
@@ -36,7 +36,7 @@ import Testing
         let (ann, bob) = (try await test.user("ann"), try await test.user("bob"))
         test.hub.losingNextUpsert { _ = try? await test.install(bob, "phone", handle: 1) }
         #expect(await code { _ = try await test.install(ann, "phone", handle: 1) } == .outcomeUnknown)
-        #expect(tags(test) == [.user(ann.name)], "what is to be mended")
+        #expect(tags(test) == [.user(ann.name)], "what is to be repaired")
         test.clock.advance(by: .seconds(121))
         try await test.upkeep.endChanges()
         #expect(tags(test) == [.user(bob.name)])
@@ -51,7 +51,7 @@ import Testing
         test.hub.failDevices(times: 1)
         #expect(await code { _ = try await test.install(bob, "new", handle: 1) } == .storageUnavailable)
         _ = try await test.install(bob, "new", handle: 1)
-        #expect(test.hub.devices.count == 2, "what is to be mended: ann's pushes come to bob's phone")
+        #expect(test.hub.devices.count == 2, "what is to be repaired: ann's pushes reach bob's phone")
         test.clock.advance(by: .seconds(121))
         try await test.upkeep.endChanges()
         #expect(tags(test) == [.user(bob.name)])
@@ -64,10 +64,11 @@ import Testing
         let (ann, bob) = (try await test.user("ann"), try await test.user("bob"))
         test.hub.losingNextUpsert { _ = try? await test.install(bob, "new", handle: 1) }
         #expect(await code { _ = try await test.install(ann, "old", handle: 1) } == .outcomeUnknown)
-        #expect(tags(test) == [.user(ann.name)], "what is to be mended")
+        #expect(tags(test) == [.user(ann.name)], "what is to be repaired")
         test.clock.advance(by: .seconds(121))
         try await test.upkeep.endChanges()
-        #expect(tags(test) == [.user(bob.name)] && test.hub.devices.keys.map(\.text) == ["new"])
+        #expect(tags(test) == [.user(bob.name)])
+        #expect(test.hub.devices.keys.map(\.text) == ["new"])
     }
 
     @Test("to a record that has another handle since gives the former one back to the record that has it now")
@@ -79,7 +80,7 @@ import Testing
             _ = try? await test.install(bob, "two", handle: 1)
         }
         #expect(await code { _ = try await test.install(ann, "one", handle: 1) } == .outcomeUnknown)
-        #expect(test.hub.devices.keys.map(\.text) == ["one"], "what is to be mended: nothing reaches bob's phone")
+        #expect(test.hub.devices.keys.map(\.text) == ["one"], "what is to be repaired: nothing reaches bob's phone")
         test.clock.advance(by: .seconds(121))
         try await test.upkeep.endChanges()
         #expect(test.hub.devices.mapValues(\.tags) == [try id("one"): [.user(ann.name)], try id("two"): [.user(bob.name)]])
@@ -102,20 +103,20 @@ import Testing
         }
     }
 
-    @Test("mended late by a process that dies itself, while the device signs out, does not bring it back for good")
-    func mendedLate() async throws {
+    @Test("a late repair by a process that dies during it, while the device signs out, does not restore the device permanently")
+    func repairedLate() async throws {
         let test = try await TestBackend()
         let (ann, bob) = (try await test.user("ann"), try await test.user("bob"))
         _ = try await test.install(ann, "old", handle: 1)
         _ = try await test.install(bob, "new", handle: 1)
-        try await test.stores.bindings.begin(DeviceChange(try id("old")), at: test.clock.now)
+        try await test.store.begin(DeviceChange(try id("old")), at: test.clock.now)
         test.clock.advance(by: .seconds(121))
         test.hub.losingNextUpsert {
             guard let phone = InstallationID("new") else { return }
             try? await test.backend.deleteInstallation(id: phone, for: bob)
         }
         #expect(await code { try await test.upkeep.endChanges() } == .outcomeUnknown)
-        #expect(tags(test) == [.user(bob.name)], "what is to be mended")
+        #expect(tags(test) == [.user(bob.name)], "what is to be repaired")
         test.clock.advance(by: .seconds(121))
         try await test.upkeep.endChanges()
         #expect(test.hub.devices.isEmpty)
@@ -148,7 +149,7 @@ import Testing
             try? await test.backend.deleteInstallation(id: id, for: ann)
         }
         #expect(await code { _ = try await test.install(ann, "phone", handle: 1) } == .outcomeUnknown)
-        #expect(tags(test) == [.user(ann.name)], "what is to be mended")
+        #expect(tags(test) == [.user(ann.name)], "what is to be repaired")
         test.clock.advance(by: .seconds(121))
         try await test.upkeep.endChanges()
         #expect(test.hub.devices.isEmpty)

@@ -6,7 +6,7 @@ import Testing
 
 @testable import AppBackend
 
-/// A store that counts uploads, and takes none while it is told so.
+/// A store that counts uploads, and refuses them while `isAway`.
 private final class CountedStore: ContentStore {
     let uploads = Mutex(0)
     let isAway = Mutex(false)
@@ -52,7 +52,7 @@ struct DefaultPictureTests {
         #expect(try await test.content(of: new.id, for: ann) == after)
     }
 
-    @Test("the bytes are stored again by one send in twenty minutes; a store that is away stops sends only after twice that time")
+    @Test("the bytes are stored again by one send in twenty minutes; an unavailable store stops sends only after twice that time")
     func renewal() async throws {
         let test = try await TestBackend()
         let ann = try await test.user("ann")
@@ -92,11 +92,12 @@ struct DefaultPictureTests {
         #expect(!renews(DefaultPicture.renewal))
         picture.renewed(at: nil)
         #expect(renews(DefaultPicture.renewal))
-        #expect(renews(DefaultPicture.deadline) && renews(DefaultPicture.deadline))
+        #expect(renews(DefaultPicture.deadline))
+        #expect(renews(DefaultPicture.deadline))
         picture.renewed(at: DefaultPicture.deadline)
         #expect(!renews(DefaultPicture.deadline))
     }
 
-    @Test("what a send names is stored again long before anybody may remove it")
+    @Test("what a send names is stored again long before it may be removed")
     func times() { #expect(DefaultPicture.deadline + .seconds(900) <= BackendSweep.freshness) }
 }

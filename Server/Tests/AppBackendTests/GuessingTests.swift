@@ -21,7 +21,7 @@ struct GuessingTests {
     /// Another node on the same database.
     private func otherNode(_ test: TestBackend) async throws -> any UserAuthenticator {
         try await PasswordAuthenticator(
-            users: test.stores.users, counts: test.stores.signInCounts, hasher: test.hasher, clock: test.clock)
+            users: test.store, counts: test.store, hasher: test.hasher, clock: test.clock)
     }
 
     @Test("at one account from forty networks ends after thirty guesses, on all nodes together")
@@ -132,15 +132,15 @@ struct GuessingTests {
         let old = try PasswordHash(
             of: "an old password", cost: PasswordHash.Cost(logarithmOfRounds: 3, blockSize: 1, parallelism: 1))
         let name = try #require(UserName("ann"))
-        let ann = try await test.stores.users.create(name: name, role: .user, password: old, at: test.clock.now)
+        let ann = try await test.store.createUser(name: name, role: .user, password: old, at: test.clock.now)
         #expect(await attempt(test, "ann", "a wrong password", from: "192.0.2.7") == .unauthenticated)
-        #expect(try await test.stores.users.user(named: name)?.password == old)
+        #expect(try await test.store.user(named: name)?.password == old)
         #expect(await attempt(test, "ann", "an old password", from: "192.0.2.7") == nil)
-        let raised = try #require(try await test.stores.users.user(named: name))
+        let raised = try #require(try await test.store.user(named: name))
         #expect(raised.password?.cost == TestBackend.cheap)
         #expect(raised.user == ann, "the credential version stays, and with it what is signed in")
         test.backend.parts.authenticator.forget()
         #expect(await attempt(test, "ann", "an old password", from: "192.0.2.7") == nil)
-        #expect(try await test.stores.users.user(named: name)?.password == raised.password, "once is enough")
+        #expect(try await test.store.user(named: name)?.password == raised.password, "once is enough")
     }
 }

@@ -81,7 +81,7 @@ import Testing
         _ = try await test.send(ann, to: "username:bob")
         #expect(try await test.backend.inbox(for: bob).unread == 2)
         #expect(try await test.backend.inbox(for: ann).unread == 0)
-        #expect(try await test.backend.inbox(for: ann).notifications.allSatisfy(\.read))
+        #expect(try await test.backend.inbox(for: ann).notifications.allSatisfy { $0.read })
         try await test.backend.setRead(true, of: first, for: phone)
         try await test.backend.setRead(true, of: first, for: bob)
         #expect(try await test.backend.inbox(for: bob).unread == 1)
@@ -90,7 +90,7 @@ import Testing
         #expect(try await test.backend.inbox(for: phone).unread == 2)
     }
 
-    @Test("an entry tells all that a phone needs before it fetches")
+    @Test("an entry has all that a phone needs before it fetches")
     func entry() async throws {
         let test = try await TestBackend()
         let ann = try await test.user("ann")

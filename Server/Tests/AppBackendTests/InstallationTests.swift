@@ -47,32 +47,40 @@ import Testing
         #expect(try await test.inbox(phone) == [id])
     }
 
-    private static let told = InstallationUpdate(
+    private static let reported = InstallationUpdate(
         handle: Sample.handle(1), environment: "sandbox", topic: "org.example.app", locale: "sv-SE", appVersion: "2.1 (417)",
         systemVersion: "iOS 18.2", timeZone: "Europe/Stockholm", permission: "denied",
         capabilities: ["service-extension", "replies", "replies"])
 
-    @Test("what an installation tells of itself is listed, changes in place, and goes with the sign-out")
+    @Test("what an installation reports about itself is listed, changes in place, and goes with the sign-out")
     func facts() async throws {
         let test = try await TestBackend()
         let (ann, bob) = (try await test.user("ann"), try await test.user("bob", .user))
         let id = try #require(InstallationID("phone"))
-        _ = try await test.backend.putInstallation(id: id, update: Self.told, for: ann)
+        _ = try await test.backend.putInstallation(id: id, update: Self.reported, for: ann)
         let first = try #require(try await test.backend.devices(ofUser: nil, for: ann).devices.first)
-        #expect(first.id == "phone" && first.kind == "installation" && first.user == "ann" && first.handle?.count == 6)
-        #expect(first.appVersion == "2.1 (417)" && first.systemVersion == "iOS 18.2" && first.locale == "sv-SE")
-        #expect(first.permission == "denied" && first.timeZone == "Europe/Stockholm")
+        #expect(first.id == "phone")
+        #expect(first.kind == "installation")
+        #expect(first.user == "ann")
+        #expect(first.handle?.count == 6)
+        #expect(first.appVersion == "2.1 (417)")
+        #expect(first.systemVersion == "iOS 18.2")
+        #expect(first.locale == "sv-SE")
+        #expect(first.permission == "denied")
+        #expect(first.timeZone == "Europe/Stockholm")
         #expect(first.capabilities == ["replies", "service-extension"])
         test.clock.advance(by: .seconds(60))
-        var update = Self.told
+        var update = Self.reported
         (update.permission, update.appVersion) = ("granted", nil)
         _ = try await test.backend.putInstallation(id: id, update: update, for: ann)
         let second = try #require(try await test.backend.devices(ofUser: "ANN").devices.first)
-        #expect(second.permission == "granted" && second.appVersion == nil && second.since == first.since)
+        #expect(second.permission == "granted")
+        #expect(second.appVersion == nil)
+        #expect(second.since == first.since)
         let silent = InstallationUpdate(handle: Sample.handle(1), environment: "sandbox", topic: "org.example.app")
         _ = try await test.backend.putInstallation(id: id, update: silent, for: ann)
         #expect(try await test.backend.devices(ofUser: "ann").devices.first?.permission == nil)
-        _ = try await test.backend.putInstallation(id: id, update: Self.told, for: ann)
+        _ = try await test.backend.putInstallation(id: id, update: Self.reported, for: ann)
         try await test.backend.deleteInstallation(id: id, for: ann)
         #expect(try await test.backend.devices(ofUser: "ann").devices.isEmpty)
         #expect(try await test.backend.devices(ofUser: nil, for: bob).devices.isEmpty)
@@ -91,7 +99,7 @@ import Testing
     }
 
     @Test(
-        "what an installation tells of itself is bounded",
+        "what an installation reports about itself is bounded",
         arguments: [
             { $0.appVersion = "" }, { $0.systemVersion = String(repeating: "x", count: 65) }, { $0.timeZone = "a\nb" },
             { $0.permission = "maybe" }, { $0.capabilities = ["A"] }, { $0.capabilities = [""] },
@@ -100,7 +108,7 @@ import Testing
     func boundedFacts(_ change: @Sendable (inout InstallationUpdate) -> Void) async throws {
         let test = try await TestBackend()
         let ann = try await test.user("ann")
-        var update = Self.told
+        var update = Self.reported
         change(&update)
         let id = try #require(InstallationID("phone"))
         #expect(await code { _ = try await test.backend.putInstallation(id: id, update: update, for: ann) } == .invalidField)
@@ -143,7 +151,7 @@ import Testing
         #expect(test.hub.devices.isEmpty)
     }
 
-    @Test("a password change ends every credential of the user and nobody else's")
+    @Test("a password change ends every credential of the user and no other user's")
     func passwordChange() async throws {
         let test = try await TestBackend()
         let (ann, bob) = (try await test.user("ann"), try await test.user("bob"))
@@ -166,7 +174,7 @@ import Testing
         #expect(test.hub.devices.isEmpty)
     }
 
-    @Test("a password change signs the user's devices out, which could not do that any more, and nobody else's")
+    @Test("a password change signs out the user's devices, which no longer could themselves, and no other user's")
     func passwordChangeSignsOut() async throws {
         let test = try await TestBackend()
         let (ann, bob) = (try await test.user("ann"), try await test.user("bob"))

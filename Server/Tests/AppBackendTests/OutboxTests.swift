@@ -74,12 +74,12 @@ import Testing
         let id = try await test.send(ann)
         test.clock.advance(by: .seconds(5))
         try await test.upkeep.work()
-        #expect(try await test.stores.notifications.notification(id)?.completedAt == nil)
+        #expect(try await test.store.notification(id)?.completedAt == nil)
         test.hub.completeAll()
         let ended = test.clock.now
         test.clock.advance(by: .seconds(60))
         try await test.upkeep.work()
-        #expect(try await test.stores.notifications.notification(id)?.completedAt == ended)
+        #expect(try await test.store.notification(id)?.completedAt == ended)
         test.clock.advance(by: .seconds(3600))
         #expect(try await test.upkeep.work() == 0)
     }

@@ -80,7 +80,7 @@ import Testing
         #expect(test.hub.sends.isEmpty)
     }
 
-    @Test("a recall stops a send that the hub took although nobody confirmed it")
+    @Test("a recall stops a send that the hub took without a confirmation")
     func unconfirmed() async throws {
         let test = try await TestBackend()
         let ann = try await test.user("ann")
@@ -119,7 +119,7 @@ import Testing
         let first = try await test.send(ann) { $0.contentID = shared }
         let second = try await test.send(ann) { $0.contentID = shared }
         let third = try await test.send(ann) { $0.contentID = lone }
-        let loneDigest = try #require(try await test.stores.notifications.notification(third)?.content?.digest)
+        let loneDigest = try #require(try await test.store.notification(third)?.content?.digest)
         try await test.backend.recall(first, for: ann)
         try await test.backend.recall(third, for: ann)
         // The clock is ahead of the files' own time, so they are old enough to go.

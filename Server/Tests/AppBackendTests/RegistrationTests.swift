@@ -38,7 +38,7 @@ import Testing
         #expect(device.tags.first?.text == "username:Ann")
     }
 
-    @Test("nobody can give a device the tag of another user, whatever its case")
+    @Test("no user can give a device the tag of another user, whatever its case")
     func protectedTags() async throws {
         let test = try await TestBackend { $0.protectedTagPrefixes = ["username:", "role:"] }
         let ann = try await test.user("ann")
@@ -88,7 +88,7 @@ import Testing
         let new = try await test.register(bob, handle: 1)
         #expect(Set(test.hub.devices.keys.map(\.text)) == [kept, new])
         let replaced = try #require(RecordID(old))
-        #expect(try await test.stores.bindings.current(replaced) == nil)
+        #expect(try await test.store.currentBinding(of: replaced) == nil)
     }
 
     @Test("deleting a registration cannot touch another user's, and a repeat is harmless")
@@ -117,7 +117,7 @@ import Testing
         #expect(test.hub.devices[record]?.tags == [.user(ann.name)])
     }
 
-    @Test("when the hub fails, nothing is lost and the same request mends it")
+    @Test("when the hub fails, nothing is lost and the same request repairs it")
     func hubFails() async throws {
         let test = try await TestBackend()
         let ann = try await test.user("ann")
@@ -151,9 +151,9 @@ import Testing
         let ann = try await test.user("ann")
         let id = try await test.register(ann, handle: 1, tags: ["news"])
         let record = try #require(RecordID(id))
-        let first = try await test.stores.bindings.current(record)
+        let first = try await test.store.currentBinding(of: record)
         test.clock.advance(by: .seconds(60))
         try await test.register(ann, handle: 1, tags: ["news"], id: id)
-        #expect(try await test.stores.bindings.current(record) == first)
+        #expect(try await test.store.currentBinding(of: record) == first)
     }
 }

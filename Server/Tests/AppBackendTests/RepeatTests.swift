@@ -78,7 +78,7 @@ import Testing
 
     @Test("old keys are forgotten by the sweep, a bounded number at a time")
     func swept() async throws {
-        let test = try await TestBackend { $0.repeatKeyLifetime = .seconds(60) }
+        let test = try await TestBackend { $0.idempotencyKeyLifetime = .seconds(60) }
         let ann = try await test.user("ann")
         let first = try await test.send(ann, key: "k")
         try await test.upkeep.sweep()

@@ -6,7 +6,7 @@ import Testing
 
 @Suite("Replies")
 struct ReplyTests {
-    @Test("go to whoever sent the notification, from a phone too, and each once")
+    @Test("go to the sender of the notification, from a phone too, and each once")
     func delivered() async throws {
         let test = try await TestBackend()
         let (ann, bob) = (try await test.user("ann"), try await test.user("bob", .user))
@@ -16,8 +16,12 @@ struct ReplyTests {
         for _ in 0..<2 { try await test.backend.reply(Reply(id: "r-1", text: "On my way"), to: id, for: phone) }
         let page = try await test.backend.inbox(for: ann)
         let reply = try #require(page.notifications.first)
-        #expect(page.notifications.count == 2 && page.unread == 1)
-        #expect(reply.title == "bob" && reply.message == "On my way" && reply.sender == "bob" && reply.kind == .text)
+        #expect(page.notifications.count == 2)
+        #expect(page.unread == 1)
+        #expect(reply.title == "bob")
+        #expect(reply.message == "On my way")
+        #expect(reply.sender == "bob")
+        #expect(reply.kind == .text)
     }
 
     @Test("to what the caller may not read, of odd form, or to a sender who is gone are refused")

@@ -19,7 +19,7 @@ import Testing
             $0.contentID = content
             $0.expiresAt = expiry
         }
-        let digest = try #require(try await test.stores.notifications.notification(id)?.content?.digest)
+        let digest = try #require(try await test.store.notification(id)?.content?.digest)
         test.clock.advance(by: .seconds(2))
         test.hub.completeAll()
         try await test.upkeep.work()
@@ -52,11 +52,11 @@ import Testing
         let test = try await TestBackend()
         try await test.upkeep.sweep()
         let last = test.clock.now
-        #expect(try await test.stores.retention.lastSweep() == last)
+        #expect(try await test.store.lastSweep() == last)
         test.clock.jump(by: Self.day * 365)
         let work = Task { await test.upkeep.run() }
         while test.clock.sleeperCount < 2 { await Task.yield() }
-        #expect(try await test.stores.retention.lastSweep() == last)
+        #expect(try await test.store.lastSweep() == last)
         #expect(BackendUpkeep.mayHaveBeenSet(since: last, at: test.clock.now))
         work.cancel()
         await work.value
@@ -74,11 +74,11 @@ import Testing
         test.clock.advance(by: .seconds(3600))
         try await test.upkeep.sweep()
         #expect(try await test.contentStore.open(short.digest) == nil)
-        #expect(try await test.stores.notifications.notification(short.id) == nil)
+        #expect(try await test.store.notification(short.id) == nil)
         #expect(try await test.content(of: long.id, for: ann).count == 600)
         test.clock.advance(by: Self.day * 7)
         try await test.upkeep.sweep()
-        #expect(try await test.stores.notifications.notification(long.id) == nil)
+        #expect(try await test.store.notification(long.id) == nil)
     }
 
     @Test("what the hub has not finished stays, however old; what waits to be cancelled there too")
@@ -91,12 +91,12 @@ import Testing
         try await test.backend.recall(recalled, for: ann)
         test.clock.advance(by: Self.day * 400)
         try await test.upkeep.sweep()
-        #expect(try await test.stores.notifications.notification(open) != nil)
-        #expect(try await test.stores.notifications.notification(recalled) != nil)
+        #expect(try await test.store.notification(open) != nil)
+        #expect(try await test.store.notification(recalled) != nil)
         test.hub.completeAll()
         try await test.upkeep.work()
         try await test.upkeep.sweep()
-        #expect(try await test.stores.notifications.notification(recalled) == nil)
+        #expect(try await test.store.notification(recalled) == nil)
     }
 
     @Test("bytes stay while any content has them, and content stays while any notification has it")
@@ -175,8 +175,8 @@ import Testing
         var steps: [Int] = []
         while steps.last != 0 {
             steps.append(
-                try await test.stores.retention.removeNotifications(endedBefore: now, expiredBefore: now, at: now, limit: 100))
-            let isThere = try await test.stores.notifications.notification(id) != nil
+                try await test.store.removeNotifications(endedBefore: now, expiredBefore: now, at: now, limit: 100))
+            let isThere = try await test.store.notification(id) != nil
             #expect(isThere == (steps.count < 3))
         }
         #expect(steps.prefix(2) == [100, 100] && steps.count == 4 && steps[2] <= 100)
@@ -196,16 +196,16 @@ import Testing
         #expect(try await test.upkeep.sweep() == false)
     }
 
-    @Test("bytes that a crash left without a row are found and go; bytes of a row never do")
-    func strays() async throws {
+    @Test("bytes that a crash left without a row are found and removed; bytes of a row never are")
+    func orphans() async throws {
         let test = try await TestBackend()
         let ann = try await test.user("ann")
         let kept = try await test.store(Sample.png(byteCount: 700), ann)
         let upload = try await test.contentStore.beginUpload(limit: 100)
         try await upload.write([1, 2, 3])
-        let stray = try await upload.finish().digest
+        let orphan = try await upload.finish().digest
         try await test.upkeep.sweep()
-        #expect(try await test.contentStore.open(stray) == nil)
+        #expect(try await test.contentStore.open(orphan) == nil)
         let id = try await test.send(ann) { $0.contentID = kept }
         #expect(try await test.content(of: id, for: ann).count == 700)
     }
@@ -216,7 +216,7 @@ import Testing
         let ann = try await test.user("ann")
         let content = try await test.store(Sample.png(byteCount: 700), ann)
         let id = try await test.send(ann) { $0.contentID = content }
-        let digest = try #require(try await test.stores.notifications.notification(id)?.content?.digest)
+        let digest = try #require(try await test.store.notification(id)?.content?.digest)
         let absent = String(repeating: "0", count: 64)
         try await test.database.write { connection in
             for text in [digest.text, absent] {

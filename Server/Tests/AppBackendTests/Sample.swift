@@ -49,7 +49,7 @@ struct Chunks: AsyncSequence {
     func makeAsyncIterator() -> AsyncIterator { AsyncIterator(rest: bytes[...], size: size, breaks: breaks) }
 }
 
-/// What the backend told its observer.
+/// The events that the backend reported to its observer.
 final class RecordedEvents: BackendObserver {
     private let events = Mutex<[BackendEvent]>([])
     var all: [BackendEvent] { events.withLock { $0 } }

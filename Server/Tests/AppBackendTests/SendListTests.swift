@@ -22,7 +22,8 @@ struct SendListTests {
         #expect(try await test.backend.sends(for: ann).sends.map(\.id) == [third, first])
         #expect(try await test.backend.sends(for: bob).sends.map(\.id) == [second])
         let all = try await test.backend.sends(for: root).sends
-        #expect(all.map(\.id) == [third, second, first] && all.map(\.sender) == ["ann", "bob", "ann"])
+        #expect(all.map(\.id) == [third, second, first])
+        #expect(all.map(\.sender) == ["ann", "bob", "ann"])
     }
 
     @Test("each entry has the status of its send, also of one that was recalled")
@@ -35,7 +36,8 @@ struct SendListTests {
         let recalled = try await send(test, to: "username:bob", as: ann)
         try await test.backend.recall(recalled, for: ann)
         let list = try await test.backend.sends(for: ann).sends
-        #expect(list.map(\.id) == [recalled, done] && list.map(\.status?.state) == ["cancelled", "completed"])
+        #expect(list.map(\.id) == [recalled, done])
+        #expect(list.map(\.status?.state) == ["cancelled", "completed"])
         for entry in list {
             #expect(try await test.backend.status(of: entry.id, for: ann) == entry.status)
             #expect(entry.audience == "username:bob")
@@ -64,7 +66,8 @@ struct SendListTests {
         #expect(await code { _ = try await send(test, as: ann) } == .invalidField)
         test.hub.answerLists(answer)
         let list = try await test.backend.sends(for: ann).sends
-        #expect(list.map(\.status?.state) == ["failed", nil] && list.last?.id == taken)
+        #expect(list.map(\.status?.state) == ["failed", nil])
+        #expect(list.last?.id == taken)
         #expect(test.hub.questions.single == 0)
     }
 
@@ -119,6 +122,7 @@ struct SendListTests {
         _ = try await send(test, to: audience, as: ann)
         let entry = try #require(try await test.backend.sends(for: ann).sends.first)
         #expect(!"\(entry)".contains("a secret"))
-        #expect(entry.audience.count == SendListEntry.audienceLimit && entry.audience.hasSuffix("…"))
+        #expect(entry.audience.count == SendListEntry.audienceLimit)
+        #expect(entry.audience.hasSuffix("…"))
     }
 }

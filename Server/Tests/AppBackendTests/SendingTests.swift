@@ -185,7 +185,7 @@ import Testing
         #expect(try await test.inbox(ann).count == 1)
     }
 
-    @Test("a plain user sends to themself only; sender and admin to anybody")
+    @Test("a plain user sends to themself only; sender and admin to every user")
     func roles() async throws {
         let test = try await TestBackend()
         let (ann, bob, eve) = (
@@ -269,6 +269,6 @@ import Testing
         var request = SendRequest(message: "x")
         request.audience = "beta && !username:ann"
         let wide = try await test.backend.send(request, idempotencyKey: nil, for: ann)
-        #expect(wide.readableBy.contains("whoever has a device"))
+        #expect(wide.readableBy.contains("every user with a device"))
     }
 }

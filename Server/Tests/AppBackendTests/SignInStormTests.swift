@@ -35,7 +35,7 @@ struct SignInStormTests {
                 }
             }
             var refused: [ServiceError] = []
-            // Nobody is done before the threads go on, so the first that end are those that found no room.
+            // No verification ends before the threads go on, so the first results are the refusals.
             while refused.count < Self.users - test.hasher.capacity, let error = try await group.next() {
                 refused.append(try #require(error))
             }
@@ -47,7 +47,7 @@ struct SignInStormTests {
         }
     }
 
-    @Test("fills the queue of hashes and no more; the rest hears at once when to come back, and nobody's failure is counted")
+    @Test("fills the queue of hashes and no more; the rest is answered at once when to retry, and no failure is counted")
     func sheds() async throws {
         let test = try await TestBackend()
         let (refused, signedIn) = try await storm(test) {}

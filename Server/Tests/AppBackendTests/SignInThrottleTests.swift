@@ -27,7 +27,9 @@ import Testing
         var counts = SignInCounts()
         for _ in 0..<4 { #expect(counts.begin(at: start) == .proceed(charged: .everywhere)) }
         counts.succeed(charged: .everywhere, at: start)
-        #expect(counts.here.failures == 0 && counts.account.failures == 3 && counts.source.failures == 3)
+        #expect(counts.here.failures == 0)
+        #expect(counts.account.failures == 3)
+        #expect(counts.source.failures == 3)
         counts = SignInCounts()
         for _ in 0..<100 {
             #expect(counts.begin(at: start) == .proceed(charged: .everywhere))
@@ -101,7 +103,8 @@ import Testing
     func digest() {
         let attempt = SignInAttempt(user: "Ann", source: .local)
         #expect(attempt == SignInAttempt(user: "aNN", source: .local))
-        #expect(attempt.account.count == 32 && !attempt.account.contains("ann"))
+        #expect(attempt.account.count == 32)
+        #expect(!attempt.account.contains("ann"))
         #expect(attempt != SignInAttempt(user: "anna", source: .local))
     }
 }

@@ -49,9 +49,9 @@ struct SignInWithoutWritesTests {
 
     private func make() async throws -> (test: TestBackend, counts: Counts, authenticator: PasswordAuthenticator) {
         let test = try await TestBackend()
-        let counts = Counts(test.stores.signInCounts)
+        let counts = Counts(test.store)
         let authenticator = try await PasswordAuthenticator(
-            users: test.stores.users, counts: counts, hasher: test.hasher, clock: test.clock)
+            users: test.store, counts: counts, hasher: test.hasher, clock: test.clock)
         for name in ["ann", "bob"] {
             try await test.backend.addUser(name: name, password: TestBackend.password(of: name), role: .user)
         }

@@ -24,7 +24,8 @@ struct StatusTests {
         try await test.register(bob, handle: 1)
         let status = try await test.backend.status(of: try await send(test, to: audience, as: ann), for: ann)
         #expect(status.targets == targets)
-        #expect((status.warnings ?? []).isEmpty != warns && (status.warnings ?? []).count <= 1)
+        #expect((status.warnings ?? []).isEmpty != warns)
+        #expect((status.warnings ?? []).count <= 1)
     }
 
     @Test("reasons are counted for the sender; which devices they are only an administrator sees")
@@ -36,7 +37,9 @@ struct StatusTests {
         let id = try await send(test, to: "username:bob", as: ann)
         test.hub.completeAll()
         let seen = try await test.backend.status(of: id, for: ann)
-        #expect(seen.outcomes == ["rejected": 1] && seen.reasons == ["rejected": ["BadTopic": 1]] && seen.failures == nil)
+        #expect(seen.outcomes == ["rejected": 1])
+        #expect(seen.reasons == ["rejected": ["BadTopic": 1]])
+        #expect(seen.failures == nil)
         let all = try await test.backend.status(of: id, for: root)
         #expect(all.failures == [SendStatus.Failure(device: device, outcome: "rejected", reason: "BadTopic")])
     }

@@ -19,7 +19,7 @@ final class TestBackend: Sendable {
     let clock = ManualClock.aheadOfFiles()
     let hub: ScriptedHub
     let database: any SQLDatabase
-    let stores: BackendStores
+    let store: any BackendStore
     let contentStore: DiskContentStore
     let events = RecordedEvents()
     let backend: RichPushBackend
@@ -33,15 +33,15 @@ final class TestBackend: Sendable {
         database = try await TestEngine.chosen.open(folder + "/clarion.sqlite")
         contentStore = try DiskContentStore(root: folder + "/content")
         hub = ScriptedHub(clock: clock)
-        stores = .sql(database)
+        store = SQLBackendStore(database)
         hasher = PasswordHasher(cost: Self.cheap)
         var settings = BackendSettings()
         change(&settings)
         backend = RichPushBackend(
             parts: BackendParts(
-                settings: settings, clock: clock, hub: hub, stores: stores, contentStore: contentStore,
+                settings: settings, clock: clock, hub: hub, store: store, contentStore: contentStore,
                 authenticator: try await PasswordAuthenticator(
-                    users: stores.users, counts: stores.signInCounts, hasher: hasher, clock: clock),
+                    users: store, counts: store, hasher: hasher, clock: clock),
                 hasher: hasher, observer: events, logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }))
         upkeep = BackendUpkeep(of: backend)
     }
@@ -116,7 +116,7 @@ final class TestBackend: Sendable {
         try await Self.bytes(of: try await backend.openContent(of: id, variant: variant, for: principal))
     }
 
-    static func bytes(of opened: OpenedContent) async throws -> [UInt8] {
+    static func bytes(of opened: ReadableContent) async throws -> [UInt8] {
         var bytes: [UInt8] = []
         for try await chunk in opened.read() { bytes += chunk }
         return bytes
@@ -131,6 +131,51 @@ final class TestBackend: Sendable {
     /// The ids in a user's inbox, newest first.
     func inbox(_ principal: Principal) async throws -> [RichID] {
         try await backend.inbox(for: principal).notifications.map(\.id)
+    }
+}
+
+/// Service keys and the audit.
+extension TestBackend {
+    /// A new key with these scopes.
+    func key(
+        _ name: String = "shop", _ scopes: String..., by principal: Principal? = nil,
+        _ change: (inout ServiceKeyRequest) -> Void = { _ in }
+    ) async throws -> ServiceKeyAnswer {
+        var request = ServiceKeyRequest(name: name, scopes: scopes)
+        change(&request)
+        return try await backend.createKey(request, by: principal)
+    }
+
+    /// The caller that signs with a key.
+    func signIn(with key: ServiceKeyAnswer, from source: SourceAddress = TestBackend.source) async throws -> Principal {
+        try await backend.authenticate(.bearer(try #require(key.key)), from: source)
+    }
+
+    /// The audit in the order of its numbers, after one of them, with all that is committed.
+    func audit(after number: Int64 = 0) async throws -> [AuditAnswer] {
+        while try await store.sealAudit(limit: 100) > 0 {}
+        return try await backend.audit.page(limit: AuditReader.pageLimit).entries.filter { $0.number > number }.reversed()
+    }
+}
+
+/// The calls of the store without an audit entry, for tests that are about something else.
+extension BackendStore {
+    func createUser(name: UserName, role: UserRole, password: PasswordHash?, at now: Timestamp) async throws -> User {
+        try await createUser(NewUser(name: name, role: role, password: password), at: now, audit: nil)
+    }
+
+    func setPassword(_ password: PasswordHash, of id: UserID) async throws -> Bool {
+        try await setPassword(password, of: id, at: Timestamp(milliseconds: 0), audit: nil)
+    }
+}
+
+/// The service error that the work throws; `nil` when it throws none.
+func refusal(_ work: () async throws -> Void) async -> ServiceError? {
+    do {
+        try await work()
+        return nil
+    } catch {
+        return error as? ServiceError
     }
 }
 

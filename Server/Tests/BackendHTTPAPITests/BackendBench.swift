@@ -24,8 +24,11 @@ final class BackendBench: Sendable {
     let folder: String
     /// The routes that exist.
     let table: RouteTable
+    /// Which operation of the access table each route is, by method and path without the prefix.
+    let accessRoutes: [String: BackendOperation]
     let admission: RequestAdmission
     private let database: any SQLDatabase
+    private let store: SQLBackendStore
     /// What requests log.
     let notes = LogNotes()
     private let app: Application<ServiceResponder>
@@ -43,27 +46,29 @@ final class BackendBench: Sendable {
         try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
         database = try await TestEngine.chosen.open(folder + "/clarion.sqlite")
         hub = ScriptedHub(clock: clock)
-        let stores = BackendStores.sql(database)
+        store = SQLBackendStore(database)
         contents = GatedContentStore(try DiskContentStore(root: folder + "/content"))
         let quiet = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
         backend = RichPushBackend(
             parts: BackendParts(
-                settings: settings, clock: clock, hub: hub, stores: stores,
+                settings: settings, clock: clock, hub: hub, store: store,
                 contentStore: contents,
                 authenticator: try await PasswordAuthenticator(
-                    users: stores.users, counts: stores.signInCounts, hasher: hasher, clock: clock),
+                    users: store, counts: store, hasher: hasher, clock: clock),
                 hasher: hasher, logger: quiet))
         try await backend.setDefaultPicture(Self.picture, fileName: "picture.png")
-        for (name, role) in [("ann", UserRole.user), ("bob", .user), ("sam", .sender), ("root", .admin)] {
+        for (name, role) in [("ann", UserRole.user), ("bob", .user), ("sam", .sender), ("root", .admin), ("eve", .auditor)] {
             try await backend.addUser(name: name, password: Self.password(of: name), role: role)
         }
-        let router = ServiceRouter(
-            options: ServiceOptions(
-                clock: clock, maximumBodyBytes: BackendHTTPOptions.bodyLimit(contentLimit: settings.contentLimit)))
+        var service = ServiceOptions(clock: clock)
+        service.maximumBodyBytes = BackendHTTPOptions.bodyLimit(contentLimit: settings.contentLimit)
+        let router = ServiceRouter(options: service)
         HealthRoutes(checks: [ReadinessCheck(name: "storage") { [database] in _ = try await database.tableNames() }])
             .addRoutes(to: router)
         let routes = BackendRoutes(backend: backend, options: BackendHTTPOptions(clock: clock, requestLimit: requestLimit))
         routes.addRoutes(to: router)
+        // The route of the content is added by itself, since a ticket takes the place of a caller there.
+        accessRoutes = routes.operations.all.merging(["GET notifications/{id}": .readInbox]) { noted, _ in noted }
         admission = routes.admission
         table = router.table
         app = Application(router: router, logger: notes.logger)
@@ -74,16 +79,31 @@ final class BackendBench: Sendable {
         try? FileManager.default.removeItem(atPath: folder)
     }
 
-    /// Calls as `user` with their password; as nobody without one.
+    /// Calls as `user` with their password; without credentials if it is `nil`.
     func call(
         _ method: HTTPRequest.Method, _ uri: String, as user: String? = nil, headers: HTTPFields = [:], body: [UInt8]? = nil
     ) async throws -> TestResponse {
         var headers = headers
-        if let user { headers[.authorization] = "Basic " + Data("\(user):\(Self.password(of: user))".utf8).base64EncodedString() }
+        if let user { headers[.authorization] = Self.basic(user)[.authorization] }
         return try await app.test(.router) { [headers] client in
             try await client.executeRequest(uri: uri, method: method, headers: headers, body: body.map { ByteBuffer(bytes: $0) })
         }
     }
+
+    /// A user's name and password as a header.
+    static func basic(_ user: String, password: String? = nil) -> HTTPFields {
+        let pair = "\(user):\(password ?? Self.password(of: user))"
+        return [.authorization: "Basic " + Data(pair.utf8).base64EncodedString()]
+    }
+
+    /// A new service key as a header; by default with the scope that is its name.
+    func key(_ name: String, scopes: [String]? = nil, expiresAt: Timestamp? = nil) async throws -> HTTPFields {
+        let key = try await backend.createKey(ServiceKeyRequest(name: name, scopes: scopes ?? [name], expiresAt: expiresAt))
+        return [.authorization: "Bearer \(key.key ?? "none")"]
+    }
+
+    /// Gives all audit entries their places, as a node does each second.
+    func sealAudit() async throws { while try await store.sealAudit(limit: 100) > 0 {} }
 
     /// Calls with a JSON body.
     func json(

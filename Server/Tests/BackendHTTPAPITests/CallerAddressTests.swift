@@ -8,7 +8,7 @@ struct CallerAddressTests {
         CallerAddress.of(peer: peer, forwarded: forwarded) { $0.hasPrefix("10.") }
     }
 
-    @Test("nobody but a trusted proxy can say that a request came from somebody else")
+    @Test("only a trusted proxy can say that a request came from another address")
     func untrustedPeer() {
         #expect(address("192.0.2.1", "203.0.113.9") == "192.0.2.1")
     }
@@ -19,8 +19,8 @@ struct CallerAddressTests {
         #expect(address("10.0.0.1", "198.51.100.7", "203.0.113.9") == "203.0.113.9")
     }
 
-    @Test("a proxy that names nobody is the caller itself")
-    func nobody() {
+    @Test("a proxy that names no client is the caller itself")
+    func noClient() {
         #expect(address("10.0.0.1") == "10.0.0.1")
         #expect(address("10.0.0.1", "10.0.0.3, 10.0.0.2") == "10.0.0.1")
     }

@@ -43,7 +43,7 @@ struct FetchStormTests {
         #expect(bench.admission.underWay == 0)
     }
 
-    @Test("of one user is answered 429 beyond a quarter of the room, and touches nobody else")
+    @Test("of one user is answered 429 beyond a quarter of the limit, and affects no other user")
     func oneUser() async throws {
         let bench = try await BackendBench(requestLimit: 16)
         let uri = "/api/v1/notifications/" + (try await bench.sendPicture(Fixtures.large(name: "a"), as: "ann"))
@@ -64,7 +64,7 @@ struct FetchStormTests {
         #expect(try await bench.call(.get, uri, as: "ann").status == .ok)
     }
 
-    @Test("of everybody is answered 503 beyond the limit, before a credential is looked at; health is not counted")
+    @Test("of all users is answered 503 beyond the limit, before a credential is verified; health is not counted")
     func everybody() async throws {
         let bench = try await BackendBench(requestLimit: 16)
         var uris: [String: String] = [:]

@@ -34,7 +34,7 @@ struct SignInTests {
         #expect(!answer.text.contains("YW5u"))
     }
 
-    @Test("with two headers is refused, since nobody knows which one counts")
+    @Test("with two headers is refused, since it is ambiguous which one counts")
     func twoHeaders() async throws {
         let bench = try await BackendBench()
         var headers = HTTPFields()
@@ -47,7 +47,7 @@ struct SignInTests {
         #expect(try await bench.call(.get, "/api/v1/me", headers: headers).status == .unauthorized)
     }
 
-    @Test("tells who one is")
+    @Test("answers who is signed in")
     func me() async throws {
         let bench = try await BackendBench()
         #expect(try await bench.call(.get, "/api/v1/me", as: "sam").text == #"{"role":"sender","user":"sam"}"#)

@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-"""Drives the page of the simulated iPhones in Debian's chromium, as a person does.
+"""Drives the page of the simulated iPhones in Debian's chromium, as a user does.
 
     /usr/bin/python3 phone_page.py BASE_URL SCREENSHOT_FOLDER [--user NAME] [--only SUBJECT ...]
 
@@ -55,7 +55,7 @@ def run(page, subject, user):
 
 
 def main():
-    parser = argparse.ArgumentParser(description="Drives the page of the simulated iPhones as a person does.")
+    parser = argparse.ArgumentParser(description="Drives the page of the simulated iPhones as a user does.")
     parser.add_argument("base", help="for example http://127.0.0.1:8080")
     parser.add_argument("folder", type=pathlib.Path, help="where the screenshots go")
     parser.add_argument("--user", default="alice")

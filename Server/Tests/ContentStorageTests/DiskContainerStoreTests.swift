@@ -46,7 +46,7 @@ struct DiskContainerStoreTests {
             try await upload.write(Array("12345".utf8))
             #expect(store.usedBytes == 5)
         }
-        // Let go of for good once whoever wrote for it is off its thread.
+        // Released once the write has left its thread.
         #expect(await eventually { store.usedBytes == 0 })
         try await bench.put("old", try bench.blob("old"), in: store)
         let blob = try bench.blob("out")

@@ -54,7 +54,7 @@ import Testing
             try await upload.write([1])
             #expect(try temporary.files("/incoming").count == 1)
         }
-        // Let go of for good once whoever wrote for it is off its thread.
+        // Released once the write has left its thread.
         #expect(await eventually { (try? temporary.files("/incoming").isEmpty) == true })
     }
 

@@ -1,4 +1,4 @@
-"""An S3 store in memory that checks signatures, for the tests of the content store. It is moto, other people's imitation of Amazon's.
+"""An S3 store in memory that checks signatures, for the tests of the content store. It is moto, a mock of Amazon S3.
 
 Usage: moto_store.py <folder> [<number of the process that starts it>]
 Prints one line of JSON: the ports, the authority of the HTTPS port, and three keys: one that may do everything, one that may only
@@ -103,7 +103,7 @@ def serve(application, tls=None):
 
 
 def keys(port):
-    """Makes the keys while nobody is asked for one yet, then asks everybody."""
+    """Makes the keys while the server does not require one yet, then requires them."""
     address = f"http://127.0.0.1:{port}"
     maker = {"aws_access_key_id": "maker", "aws_secret_access_key": "maker", "region_name": "us-east-1", "endpoint_url": address}
     iam = boto3.client("iam", **maker)
@@ -136,7 +136,7 @@ def keys(port):
 
 def main():
     folder = sys.argv[1]
-    # Who starts it says who it is: after the imports it may be gone, and somebody else the parent.
+    # The starter passes its process id: after the imports it may have ended, and this process have another parent.
     parent = int(sys.argv[2]) if len(sys.argv) > 2 else os.getppid()
     secrets = {}
     application = Strictness(DomainDispatcherApplication(create_backend_app), secrets)

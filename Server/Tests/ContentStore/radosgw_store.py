@@ -2,7 +2,7 @@
 
 Usage: radosgw_store.py <folder> [<number of the process that starts it>]
 Prints one line of JSON as moto_store.py does, or one that says why there is no store. Ends when the process that started it does, and takes
-everything with it. Needs no rights: whoever runs the tests runs the store.
+everything with it. Needs no rights: the user who runs the tests runs the store.
 """
 
 import ctypes
@@ -25,10 +25,10 @@ import botocore.config
 sys.dont_write_bytecode = True
 from certificates import certificate
 
-# The tests give up after two minutes, and then nobody reads what was wrong.
+# The tests give up after two minutes; a later message would be lost.
 DEADLINE = 110
 
-# Nobody else can reach the monitor and the store of objects, which ask for no keys. One copy of everything is enough, and a monitor that
+# No other host can reach the monitor and the object store, which ask for no keys. One copy of everything is enough, and a monitor that
 # waits a second before each change of its map takes ten for the pools alone. What is deleted leaves memory after half a minute, not two
 # hours. Lent keys are tried after the others: in the order that Ceph has by itself a wrong key or secret is AccessDenied and no more.
 CONFIGURATION = """
@@ -229,7 +229,7 @@ class Cluster:
 
 def main():
     folder = sys.argv[1]
-    # Who starts it says who it is: after the imports it may be gone, and somebody else the parent.
+    # The starter passes its process id: after the imports it may have ended, and this process have another parent.
     parent = int(sys.argv[2]) if len(sys.argv) > 2 else os.getppid()
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))
     cluster = Cluster(folder)
@@ -242,11 +242,11 @@ def main():
             line = {"failure": f"{error}{cluster.tail()}"}
             cluster.stop()
         print(json.dumps(line), flush=True)
-        is_told = "failure" in line
+        is_reported = "failure" in line
         while os.getppid() == parent:
-            if not is_told and not cluster.is_alive():
+            if not is_reported and not cluster.is_alive():
                 print(f"the store of the tests ended by itself{cluster.tail()}", file=sys.stderr, flush=True)
-                is_told = True
+                is_reported = True
             time.sleep(0.2)
     finally:
         cluster.stop()

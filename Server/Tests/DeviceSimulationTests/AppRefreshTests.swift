@@ -19,14 +19,14 @@ import Testing
         return await eventually { phone.steps.count { $0.detail["refreshed"] == "yes" } == count }
     }
 
-    /// Lets so much time pass once somebody waits for its end.
+    /// Advances the clock by `duration` once a task sleeps for it.
     private func pass(_ duration: Duration) async {
         let clock = fixture.clock
         #expect(await eventually { clock.hasSleeper(dueIn: duration) })
         clock.advance(by: duration)
     }
 
-    @Test("sends what waited and reads the inbox, while nobody looks at the phone; and again after the next pause")
+    @Test("sends what waited and reads the inbox in the background, and again after the next pause")
     func runs() async throws {
         try await fixture.signIn()
         try await phone.perform(.home)

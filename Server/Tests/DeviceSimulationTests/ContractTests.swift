@@ -1,4 +1,4 @@
-import DeviceSimulation
+@testable import DeviceSimulation
 import Foundation
 import RichPushModel
 import Testing

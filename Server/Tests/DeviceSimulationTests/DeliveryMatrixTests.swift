@@ -36,7 +36,7 @@ struct DeliveryMatrixTests {
         #expect(await fixture.reached(.shown))
         let notice = try #require(await phone.snapshot.notifications.first)
         #expect(notice.title == "Title 7")
-        #expect(notice.body == "Words 7")
+        #expect(notice.body == "Message 7")
         #expect(notice.altText == "Alt")
         #expect(notice.thread == "t")
         let media = try #require(await phone.media(for: RichID(number: 7)!, attachmentOf: notice.id))
@@ -168,7 +168,7 @@ struct DeliveryMatrixTests {
             await fixture.alert(number, collapseID: "c")
             #expect(await fixture.reached(.shown, Int(number) - 6))
         }
-        #expect(await phone.snapshot.notifications.map(\.body) == ["Words 8"])
+        #expect(await phone.snapshot.notifications.map(\.body) == ["Message 8"])
         let files = try FileManager.default.contentsOfDirectory(atPath: fixture.folder.appendingPathComponent("system").path)
         #expect(files.count == 1)
     }

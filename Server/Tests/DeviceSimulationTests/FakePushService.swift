@@ -2,7 +2,7 @@ import ClarionTesting
 import DeviceSimulation
 import Foundation
 
-/// A push service that delivers what a test hands it, and keeps the newest push for a phone that is away.
+/// A push service that delivers a test's pushes, and keeps the newest one for a phone that is not connected.
 actor FakePushService: SimulatedPushService {
     static let topic = "org.example.app"
     private var continuation: AsyncStream<IncomingPush>.Continuation?

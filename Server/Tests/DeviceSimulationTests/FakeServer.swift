@@ -23,7 +23,7 @@ struct FakeServer: HTTPTransport {
         let id = RichID(number: number)!
         let content = ContentDescriptor(mediaType: mediaType, byteCount: Int64(bytes.count), sha256: sha256)
         let entry = InboxEntry(
-            id: id, kind: kind, title: "Title \(number)", subtitle: "Subtitle \(number)", message: "Words \(number)",
+            id: id, kind: kind, title: "Title \(number)", subtitle: "Subtitle \(number)", message: "Message \(number)",
             altText: "Alt", sender: "alice", sentAt: Timestamp(milliseconds: Int64(number)), content: content, thumb: content)
         state.withLockedValue { $0.entries[id] = (entry, bytes) }
     }

@@ -73,15 +73,15 @@ struct KeptPushTests {
         ] {
             var system = PhoneSystemTests.State.background.system()
             #expect(system.handle(.settings(settings), at: now).isEmpty)
-            #expect(system.handle(.background(push("1")), at: now).words == reason)
-            #expect(system.handle(.refresh, at: now).words == reason)
+            #expect(system.handle(.background(push("1")), at: now).summary == reason)
+            #expect(system.handle(.refresh, at: now).summary == reason)
             #expect(system.process.tasks == 0)
             #expect(system.handle(.settings(.allowed), at: now) == [.handOver(push("1"))])
         }
         var counted = PhoneSystemTests.State.background.system()
         _ = counted.handle(.settings(.with { $0.wakeBudget = true }), at: now)
-        let words = (1...4).map { counted.handle(.background(push("\($0)")), at: now).words }
-        #expect(words == ["hand", "hand", "hand", "hold-overBudget"])
+        let instructions = (1...4).map { counted.handle(.background(push("\($0)")), at: now).summary }
+        #expect(instructions == ["hand", "hand", "hand", "hold-overBudget"])
         #expect(counted.handle(.settings(.with { $0.wakeBudget = false }), at: now) == [.handOver(push("4"))])
     }
 
@@ -101,7 +101,7 @@ struct KeptPushTests {
         var outcomes: [String] = []
         for minutes: Int64 in [0, 10, 20, 59, 61, 62, 71] {
             let moment = now + .seconds(minutes * 60)
-            outcomes.append(system.handle(.background(push("\(minutes)")), at: moment).words)
+            outcomes.append(system.handle(.background(push("\(minutes)")), at: moment).summary)
             _ = system.handle(.taskEnded, at: moment)
             _ = system.handle(.idle, at: moment)
         }
@@ -115,11 +115,11 @@ struct KeptPushTests {
     @Test("a refresh is a wake too, and there is no budget when the user switches it off")
     func sharedBudget() {
         var system = suspended(.allowed, wakes: 1)
-        #expect(system.handle(.refresh, at: now).words == "resume refresh")
+        #expect(system.handle(.refresh, at: now).summary == "resume refresh")
         for event: SystemEvent in [.taskEnded, .idle] { _ = system.handle(event, at: now) }
-        #expect(system.handle(.background(push("1")), at: now).words == "hold-overBudget")
-        #expect(system.handle(.refresh, at: now).words == "hold-overBudget")
-        #expect(system.handle(.settings(.with { $0.wakeBudget = false }), at: now).words == "resume hand")
+        #expect(system.handle(.background(push("1")), at: now).summary == "hold-overBudget")
+        #expect(system.handle(.refresh, at: now).summary == "hold-overBudget")
+        #expect(system.handle(.settings(.with { $0.wakeBudget = false }), at: now).summary == "resume hand")
         #expect(!system.hasWakeBudget)
     }
 
@@ -128,7 +128,7 @@ struct KeptPushTests {
         var system = suspended(.with { $0.wakeBudget = true })
         let outcomes = (0..<4).map { number in
             defer { for event: SystemEvent in [.taskEnded, .idle] { _ = system.handle(event, at: now) } }
-            return system.handle(.background(push("\(number)")), at: now).words
+            return system.handle(.background(push("\(number)")), at: now).summary
         }
         #expect(outcomes == ["resume hand", "resume hand", "resume hand", "hold-overBudget"])
     }

@@ -3,9 +3,9 @@ import Foundation
 import RichPushModel
 import Testing
 
-@Suite("Who listens to a phone")
+@Suite("Listeners of a phone")
 struct PhoneListenerTests {
-    @Test("listeners come and are cancelled while the phone tells, and the phone goes on")
+    @Test("listeners come and are cancelled while the phone records steps, and the phone goes on")
     func cancelled() async throws {
         let fixture = try PhoneFixture()
         let phone = fixture.phone
@@ -19,13 +19,13 @@ struct PhoneListenerTests {
                     }
                 }
                 group.addTask {
-                    for number in 0..<400 { phone.tell(.delivered, richID: nil, title: "\(number)") }
+                    for number in 0..<400 { phone.record(.delivered, richID: nil, title: "\(number)") }
                 }
             }
         }
         #expect(phone.steps.count == 500)
         var updates = phone.updates().makeAsyncIterator()
-        phone.tell(.shown, richID: nil, title: "afterwards")
+        phone.record(.shown, richID: nil, title: "afterwards")
         var last: PhoneUpdate?
         while let update = await updates.next() {
             last = update

@@ -1,4 +1,4 @@
-import DeviceSimulation
+@testable import DeviceSimulation
 import Foundation
 import RichPushModel
 import Testing
@@ -32,21 +32,21 @@ struct PhoneOrderTests {
     }
 
     @Test(
-        "or refused with the word that is wrong",
+        "or refused with the wrong word",
         arguments: [
             ("fly", "'fly'"), ("open seven", "'seven'"), ("open 1 2", "'1 2'"), ("open 0", "'0'"), ("reply", "reply TEXT"),
             ("send", "send TEXT"), ("wait 0", "1 to 1000"), ("wait long", "1 to 1000"), ("focus", "`on` or `off`"),
             ("focus maybe", "`on` or `off`"), ("lock now", "`lock` stands alone"),
         ])
-    func refuses(line: String, words: String) {
+    func refuses(line: String, message: String) {
         let error = #expect(throws: PhoneOrder.Fault.self) { try PhoneOrder.parse(line) }
-        #expect(error?.description.contains(words) == true, "\(error?.description ?? "")")
+        #expect(error?.description.contains(message) == true, "\(error?.description ?? "")")
     }
 
-    @Test("every word of the help is one")
+    @Test("every command of the help is one")
     func help() throws {
-        for (words, _) in PhoneOrder.explanations {
-            for word in words.split(separator: ",").flatMap({ $0.split(separator: "|") }) {
+        for (command, _) in PhoneOrder.explanations {
+            for word in command.split(separator: ",").flatMap({ $0.split(separator: "|") }) {
                 let name = word.split(whereSeparator: \.isWhitespace).first.map(String.init) ?? ""
                 // The second half of `on|off` is no word of its own.
                 if name == "off" { continue }

@@ -22,7 +22,7 @@ struct PhoneStateTests {
         #expect(await fixture.reached(.shown))
         let hidden = try #require(await phone.snapshot.notifications.first)
         #expect(hidden.previewHidden)
-        #expect(!hidden.body.contains("Words"))
+        #expect(!hidden.body.contains("Message"))
         #expect(hidden.actions.isEmpty)
         #expect(await phone.media(for: RichID(number: 7)!, attachmentOf: hidden.id) == nil)
         #expect(await phone.snapshot.banner == nil)
@@ -93,18 +93,18 @@ struct PhoneStateTests {
         try await phone.perform(.openInbox(RichID(number: 7)!))
         let content = try #require(await phone.snapshot.content)
         #expect(content.state == .missing)
-        #expect(content.message == "Words 7")
+        #expect(content.message == "Message 7")
         #expect(content.error != nil)
         try await phone.perform(.closeContent)
         #expect(await phone.snapshot.screen == .main)
     }
 
-    @Test("tells every subscriber the same ordered story, beginning with what the phone looks like")
+    @Test("every subscriber gets the same ordered story, beginning with a snapshot of the phone")
     func subscribers() async throws {
         try await fixture.start()
         let streams = [phone.updates(), phone.updates()]
-        phone.tell(.accepted, richID: RichID(number: 7), title: "One")
-        phone.tell(.apnsRequest, richID: RichID(number: 7), title: "Two", detail: ["status": "200"])
+        phone.record(.accepted, richID: RichID(number: 7), title: "One")
+        phone.record(.apnsRequest, richID: RichID(number: 7), title: "Two", detail: ["status": "200"])
         await phone.stop()
         for stream in streams {
             var steps: [StoryStep] = []
@@ -124,7 +124,7 @@ struct PhoneStateTests {
     @Test("a subscriber that does not listen costs a bounded buffer")
     func slowSubscriber() async throws {
         let stream = phone.updates()
-        for number in 1...2_000 { phone.tell(.accepted, richID: nil, title: "\(number)") }
+        for number in 1...2_000 { phone.record(.accepted, richID: nil, title: "\(number)") }
         #expect(phone.steps.count == 500)
         await phone.stop()
         var count = 0

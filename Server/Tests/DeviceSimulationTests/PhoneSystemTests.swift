@@ -7,7 +7,7 @@ import Testing
 /// Every state of a phone against every event: what the system then wants done, and how it stands afterwards.
 @Suite("What the operating system decides")
 struct PhoneSystemTests {
-    /// The states in which a push, a person or the system may find a phone.
+    /// The states in which a push, a user or the system may find a phone.
     enum State: String, CaseIterable, CustomTestStringConvertible {
         case foreground, background, suspended, terminated, forceQuit, locked, beforeFirstUnlock
 
@@ -201,7 +201,7 @@ struct PhoneSystemTests {
         for (state, expected) in zip(State.allCases, row.outcomes) {
             var system = state.system(row.settings, wakesPerHour: row.wakesPerHour)
             let done = system.handle(row.event, at: Self.now)
-            #expect("\(done.words): \(system.words)" == expected, "\(row.name) while \(state.rawValue)")
+            #expect("\(done.summary): \(system.summary)" == expected, "\(row.name) while \(state.rawValue)")
         }
     }
 
@@ -212,7 +212,7 @@ struct PhoneSystemTests {
             _ = system.handle(event, at: Self.now)
             let done = system.handle(row.event, at: Self.now)
             let allowed: Set<String> = ["drop-notInstalled", "refuse", "", "wait", "noData noBanner", "badge0", "noBanner wait"]
-            #expect(allowed.contains(done.words), "\(row.name): \(done.words)")
+            #expect(allowed.contains(done.summary), "\(row.name): \(done.summary)")
             #expect(!system.process.isRunning)
         }
     }
@@ -224,7 +224,7 @@ struct PhoneSystemTests {
         let allowed: Set<String> = [
             "drop-notInstalled", "refuse", "", "wait", "noFiles there", "noData noBanner", "badge0", "noBanner wait",
         ]
-        #expect(allowed.contains(done.words), "\(row.name): \(done.words)")
+        #expect(allowed.contains(done.summary), "\(row.name): \(done.summary)")
         #expect(!system.process.isRunning)
     }
 }
@@ -241,8 +241,8 @@ extension SystemSettings {
 }
 
 extension PhoneSystem {
-    /// How it stands, in words.
-    fileprivate var words: String {
+    /// Its state in short.
+    fileprivate var summary: String {
         [
             process.state.rawValue, lock == .unlocked ? "" : lock.rawValue,
             isReplacing ? "replacing" : isInstalled ? "" : "removed",
@@ -252,11 +252,11 @@ extension PhoneSystem {
 }
 
 extension [SystemInstruction] {
-    var words: String { map(\.word).joined(separator: " ") }
+    var summary: String { map(\.name).joined(separator: " ") }
 }
 
 extension SystemInstruction {
-    fileprivate var word: String {
+    fileprivate var name: String {
         switch self {
         case .runExtension: "extension"
         case .showNotice: "show"

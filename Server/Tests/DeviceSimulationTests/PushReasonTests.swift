@@ -18,13 +18,13 @@ struct PushReasonTests {
             ("no JSON", "The phone cannot read the push"),
             (#"{"aps":{"content-available":1}}"#, "The app passes over the push: it names no rich notification"),
         ])
-    func reason(payload: String, words: String) async throws {
+    func reason(payload: String, message: String) async throws {
         try await fixture.signIn()
         try await fixture.phone.perform(.home)
         await fixture.service.push(payload, type: "alert")
         #expect(await fixture.reached(.held))
         let held = try #require(fixture.steps(.held).first)
-        #expect(held.title.hasPrefix(words) && held.push == "apns-1", "\(held.title)")
+        #expect(held.title.hasPrefix(message) && held.push == "apns-1", "\(held.title)")
         #expect(await fixture.phone.snapshot.notifications.isEmpty)
     }
 

@@ -1,5 +1,5 @@
 import ClarionTesting
-import DeviceSimulation
+@testable import DeviceSimulation
 import Foundation
 import RichPushModel
 import Testing
@@ -35,7 +35,7 @@ struct SeedStoryTests {
         #expect(await fixture.answered())
         let asked = await phone.snapshot
         let words = PhoneSnapshot.Alert(
-            richID: RichID(number: 7)!, title: "Title 7", subtitle: "Subtitle 7", message: "Words 7")
+            richID: RichID(number: 7)!, title: "Title 7", subtitle: "Subtitle 7", message: "Message 7")
         #expect(asked.alert == words)
         #expect(asked.notifications.isEmpty)
         try await phone.perform(.alertMore)
@@ -49,10 +49,10 @@ struct SeedStoryTests {
         #expect(media.mediaType == "image/png")
     }
 
-    @Test("a step that is told later keeps the moment at which it happened")
-    func lateTelling() async throws {
+    @Test("a step that is recorded later keeps the moment at which it happened")
+    func lateRecording() async throws {
         let moment = Timestamp(seconds: 5)
-        phone.tell(.apnsRequest, richID: nil, title: "told late", at: moment)
+        phone.record(.apnsRequest, richID: nil, title: "recorded late", at: moment)
         #expect(phone.steps.last?.at == moment)
     }
 
@@ -157,7 +157,7 @@ struct SeedStoryTests {
     }
 
     @Test(
-        "who signs in without the other's sign-out finds nothing of theirs on the screen, and neither does who fails to",
+        "a sign-in without the previous user's sign-out clears their screen, also when it fails",
         arguments: [false, true])
     func nextUser(offline: Bool) async throws {
         try await fixture.signIn()
@@ -171,15 +171,18 @@ struct SeedStoryTests {
         #expect(isAsked)
         try await phone.perform(.openInbox(RichID(number: 7)!))
         let before = await phone.snapshot
-        #expect(before.content != nil && before.alert != nil)
+        #expect(before.content != nil)
+        #expect(before.alert != nil)
         try await phone.perform(.setNetwork(offline: offline))
         try await phone.perform(.signIn(user: "bob", password: "bob"))
         let snapshot = await phone.snapshot
-        #expect(snapshot.content == nil && snapshot.alert == nil)
-        #expect(snapshot.user == (offline ? nil : "bob") && snapshot.screen == (offline ? .signIn : .main))
+        #expect(snapshot.content == nil)
+        #expect(snapshot.alert == nil)
+        #expect(snapshot.user == (offline ? nil : "bob"))
+        #expect(snapshot.screen == (offline ? .signIn : .main))
     }
 
-    @Test("signing out says what the server did not get, to the user and in the story, until somebody signs in")
+    @Test("signing out reports what the server did not get, to the user and in the story, until the next sign-in")
     func lostAnswer() async throws {
         let fixture = try PhoneFixture { $0.app.offersReply = true }
         let phone = fixture.phone
@@ -196,7 +199,8 @@ struct SeedStoryTests {
         let words = try #require(await phone.snapshot.undelivered)
         #expect(words.hasPrefix("An answer of yours did not reach the server. It is gone from this phone."))
         let step = try #require(fixture.steps(.failed).last { $0.detail["replies"] != nil })
-        #expect(step.detail["replies"] == "1" && !words.contains("On my way"))
+        #expect(step.detail["replies"] == "1")
+        #expect(!words.contains("On my way"))
         let all = FileManager.default.enumerator(at: fixture.folder, includingPropertiesForKeys: nil)
         let left = (all?.allObjects as? [URL] ?? []).compactMap { try? Data(contentsOf: $0) }
         #expect(left.allSatisfy { $0.range(of: Data("On my way".utf8)) == nil })

@@ -30,7 +30,7 @@ import Testing
         #expect(titles.contains("The push says that it is for another user; nothing is fetched") == (user == "bob"))
     }
 
-    @Test("shows neutral words of an alert for another", arguments: ["alice", "bob"])
+    @Test("shows a neutral text for an alert to another user", arguments: ["alice", "bob"])
     func alert(user: String) async throws {
         let fixture = try PhoneFixture()
         try await fixture.signIn()
@@ -41,7 +41,7 @@ import Testing
         #expect(await fixture.reached(.shown))
         let notice = try #require(await fixture.phone.snapshot.notifications.first)
         #expect(notice.title == (user == "alice" ? "Title 7" : "Clarion"))
-        #expect(notice.body == (user == "alice" ? "Words 7" : "You have a new message"))
+        #expect(notice.body == (user == "alice" ? "Message 7" : "You have a new message"))
         #expect(fixture.server.count("GET", "/details") == (user == "alice" ? 1 : 0))
     }
 }

@@ -81,7 +81,7 @@ def simple(port, folder):
         try:
             client.send_notification(device_token, {"aps": {"alert": "hello"}})
         except Exception as error:
-            # This client has one error for both kinds of tokens and tells them apart in words.
+            # This client has one error for both kinds of tokens, with different messages.
             return "Unregistered" if "no longer valid" in str(error) else "BadDeviceToken"
         return "Success"
 

@@ -46,7 +46,9 @@ struct BrowserGuardTests {
         #expect(HostGuard.host(of: "[::1]:8080") == "[::1]")
         #expect(HostGuard.host(of: "[::1]") == "[::1]")
         #expect(HostGuard.host(of: "Evil.Example:80") == "evil.example")
-        let open = RouterHarness(options: ServiceOptions(allowedHosts: [])) { $0.get("/x") { _, _ in "x" } }
+        var options = ServiceOptions()
+        options.allowedHosts = []
+        let open = RouterHarness(options: options) { $0.get("/x") { _, _ in "x" } }
         #expect(try await open.call(.get, "/x").status == .ok)
     }
 

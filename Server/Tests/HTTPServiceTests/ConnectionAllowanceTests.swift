@@ -33,7 +33,7 @@ struct ConnectionAllowanceTests {
         #expect(metrics.render().contains("clarion_http_connections_refused_total 2"))
     }
 
-    @Test("is told to the operator at the first refusal, then every ten seconds at most, with how many there were")
+    @Test("is logged at the first refusal, then every ten seconds at most, with the number of refusals")
     func lines() {
         let allowance = allowance(0)
         for _ in 1...5 { #expect(!allowance.admit()) }

@@ -130,6 +130,47 @@ struct ConnectionGuardTests {
         #expect(!client.channel.isActive)
     }
 
+    @Test("gets no second answer when the body breaks the protocol after the first one, and is closed a little later")
+    func breaksAnsweredBody() throws {
+        let client = try Connection()
+        try client.send("POST / HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n")
+        try client.answer("first")
+        try client.send("zz\r\n\r\n")
+        #expect(client.reader.errors.count == 1)
+        try client.answer("second")
+        #expect(try client.output().matches(of: #/HTTP/1/#).count == 1)
+        #expect(client.metrics.render().contains("clarion_http_connections_malformed_total{reason=\"body\"} 1"))
+        #expect(client.channel.isActive)
+        client.pass(2)
+        #expect(!client.channel.isActive)
+    }
+
+    @Test("gets the rest of an answer that has begun when the body breaks the protocol, and nothing after it")
+    func breaksBodyMeanwhile() throws {
+        let client = try Connection()
+        try client.send("POST / HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n")
+        try client.answer("part", ends: false)
+        try client.send("zz\r\n\r\n")
+        client.channel.write(HTTPServerResponsePart.body(.byteBuffer(ByteBuffer(string: "rest"))), promise: nil)
+        client.channel.writeAndFlush(HTTPServerResponsePart.end(nil), promise: nil)
+        try client.answer("second")
+        let output = try client.output()
+        #expect(output.contains("rest"))
+        #expect(!output.contains("second"))
+    }
+
+    @Test("gets one answer to a head that breaks the protocol, and is counted")
+    func breaksHead() throws {
+        let client = try Connection()
+        try client.send("GET / HTTP/1.1\r\nHost: a\r\nHost: b\r\n\r\n")
+        try client.answer("first")
+        try client.answer("second")
+        let output = try client.output()
+        #expect(output.contains("first"))
+        #expect(!output.contains("second"))
+        #expect(client.metrics.render().contains("clarion_http_connections_malformed_total{reason=\"head\"} 1"))
+    }
+
     @Test("learns that its body is late by the request's own answer, and is closed a little later")
     func dripsBody() throws {
         let client = try Connection()
@@ -229,7 +270,7 @@ struct WriteStallTests {
         #expect(!client.channel.isActive)
     }
 
-    @Test("may wait for ever for an answer that the server has not begun")
+    @Test("may wait without limit for an answer that the server has not begun")
     func longPoll() throws {
         let client = try Connection()
         try client.send("GET / HTTP/1.1\r\nHost: a\r\n\r\n")
@@ -247,7 +288,7 @@ struct ContinueTests {
         return try client.output()
     }
 
-    @Test("is told to go on once, when the body is wanted, and has its time for the body from then")
+    @Test("gets one 100 Continue when the body is wanted, and has its time for the body from then")
     func goesOn() throws {
         let client = try Connection()
         try client.send(head)
@@ -261,8 +302,8 @@ struct ContinueTests {
         #expect(client.reader.errors.count == 1)
     }
 
-    @Test("is not told so after its answer, nor when it did not wait, nor when it did not ask")
-    func isNotTold() throws {
+    @Test("gets none after its answer, nor when it did not wait, nor when it did not ask")
+    func getsNoContinue() throws {
         let answered = try Connection()
         try answered.send(head)
         try answered.answer()

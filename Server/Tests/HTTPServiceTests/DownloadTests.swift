@@ -127,7 +127,7 @@ struct DownloadTests {
 @Suite("File names")
 struct FileNameTests {
     @Test(
-        "of strangers are made harmless",
+        "of unknown origin are made harmless",
         arguments: [
             ("photo.png", "photo.png"), ("../../etc/passwd", "passwd"), ("C:\\Users\\me\\a.jpg", "a.jpg"),
             ("a\r\nSet-Cookie: x", "aSet-Cookie: x"),

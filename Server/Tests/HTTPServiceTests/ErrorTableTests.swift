@@ -16,7 +16,8 @@ struct ErrorTableTests {
             let entry = ErrorTable.entry(for: code)
             #expect(entry.code == code)
             #expect(entry.status.code >= 400)
-            #expect(entry.title.hasSuffix(".") && entry.advice.hasSuffix("."))
+            #expect(entry.title.hasSuffix("."))
+            #expect(entry.advice.hasSuffix("."))
             #expect(entry.documentation == "/docs/errors#\(code.rawValue)")
         }
         #expect(Set(ServiceErrorCode.allCases.map { ErrorTable.entry(for: $0).title }).count == ServiceErrorCode.allCases.count)

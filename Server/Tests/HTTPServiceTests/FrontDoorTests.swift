@@ -96,7 +96,8 @@ struct FrontDoorTests {
                     "https://127.0.0.1:\(port)/refuse",
                 ], file)
             #expect(text.hasPrefix("HTTP/2 409"))
-            #expect(text.contains("not read") && !text.lowercased().contains("connection:"))
+            #expect(text.contains("not read"))
+            #expect(!text.lowercased().contains("connection:"))
         }
     }
 
@@ -139,7 +140,8 @@ struct FrontDoorTests {
             let file = NSTemporaryDirectory() + "clarion-front-\(UUID().uuidString)"
             defer { try? FileManager.default.removeItem(atPath: file) }
             let text = try await curl(["-i", "http://127.0.0.1:\(port)/small"], file)
-            #expect(text.hasSuffix("small") && !text.lowercased().contains("strict-transport"))
+            #expect(text.hasSuffix("small"))
+            #expect(!text.lowercased().contains("strict-transport"))
         }
     }
 
@@ -152,7 +154,8 @@ struct FrontDoorTests {
             defer { for end in ["", ".pem"] { try? FileManager.default.removeItem(atPath: file + end) } }
             try certificate.certificatePEM.write(toFile: file + ".pem", atomically: true, encoding: .utf8)
             let text = try await curl(["--no-alpn", "--cacert", file + ".pem", "-i", "https://127.0.0.1:\(port)/small"], file)
-            #expect(text.hasPrefix("HTTP/1.1 200") && text.hasSuffix("small"))
+            #expect(text.hasPrefix("HTTP/1.1 200"))
+            #expect(text.hasSuffix("small"))
         }
     }
 
@@ -162,7 +165,8 @@ struct FrontDoorTests {
             let file = NSTemporaryDirectory() + "clarion-front-\(UUID().uuidString)"
             defer { try? FileManager.default.removeItem(atPath: file) }
             let text = try await curl(["--http2-prior-knowledge", "-i", "http://127.0.0.1:\(port)/small"], file)
-            #expect(text.hasPrefix("HTTP/2 200") && text.hasSuffix("small"))
+            #expect(text.hasPrefix("HTTP/2 200"))
+            #expect(text.hasSuffix("small"))
         }
     }
 

@@ -11,12 +11,12 @@ import Testing
 
 @Suite("A request that is given up while it is answered")
 struct GivenUpRequestTests {
-    @Test("what its handler has done all the same is told", arguments: [HTTPResponse.Status.created, .badRequest])
-    func told(_ status: HTTPResponse.Status) async throws {
+    @Test("the result of its handler is answered all the same", arguments: [HTTPResponse.Status.created, .badRequest])
+    func answered(_ status: HTTPResponse.Status) async throws {
         let commit = NIOLockedValueBox<CheckedContinuation<Void, Never>?>(nil)
         let router = ServiceRouter()
         router.post("/send") { _, _ -> Response in
-            // Nobody can take back what is being written.
+            // A write under way cannot be undone.
             await withCheckedContinuation { continuation in commit.withLockedValue { $0 = continuation } }
             if status == .badRequest { throw ServiceError(.invalidField) }
             return Response(status: status)

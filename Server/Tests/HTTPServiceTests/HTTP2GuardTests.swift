@@ -84,7 +84,8 @@ struct HTTP2GuardTests {
         #expect(stream.reader.errors.isEmpty)
         stream.pass(1)
         #expect(stream.reader.errors.map { ($0 as? ServiceError)?.code } == [.requestTimeout])
-        #expect(stream.stalls("body") && stream.channel.isActive)
+        #expect(stream.stalls("body"))
+        #expect(stream.channel.isActive)
         stream.pass(2)
         #expect(!stream.channel.isActive)
     }
@@ -99,7 +100,8 @@ struct HTTP2GuardTests {
         }
         try stream.body(1, ends: true)
         stream.pass(1000)
-        #expect(stream.reader.errors.isEmpty && stream.channel.isActive)
+        #expect(stream.reader.errors.isEmpty)
+        #expect(stream.channel.isActive)
         let empty = try Stream()
         try empty.head(ends: true)
         empty.pass(1000)
@@ -119,7 +121,8 @@ struct HTTP2GuardTests {
         }
         #expect(stream.channel.isActive)
         stream.pass(61)
-        #expect(!stream.channel.isActive && stream.stalls("write"))
+        #expect(!stream.channel.isActive)
+        #expect(stream.stalls("write"))
     }
 
     @Test("an answer that was taken leaves nothing to wait for")
@@ -131,7 +134,8 @@ struct HTTP2GuardTests {
         stream.pass(20)
         stream.window.open(stream.channel)
         stream.pass(1000)
-        #expect(stream.channel.isActive && !stream.stalls("write"))
+        #expect(stream.channel.isActive)
+        #expect(!stream.stalls("write"))
     }
 
     @Test("fields that HTTP/2 does not have are taken out of an answer")
@@ -143,7 +147,8 @@ struct HTTP2GuardTests {
             Issue.record("no head came")
             return
         }
-        #expect(answer.headers.first(name: "connection") == nil && answer.headers.first(name: ":status") == "200")
+        #expect(answer.headers.first(name: "connection") == nil)
+        #expect(answer.headers.first(name: ":status") == "200")
     }
 
     @Test("a connection without a stream ends after the idle time, whatever its client says; with one it stays")

@@ -3,6 +3,7 @@ import HTTPService
 import RichPushModel
 import ServiceErrors
 import Testing
+import WireText
 
 @Suite("JSON before it is decoded")
 struct JSONScannerTests {
@@ -121,8 +122,8 @@ struct JSONFieldsTests {
         #expect(detail(#"{"message":"m","id":"0x7"}"#) == "field 'id': not a rich notification id")
     }
 
-    @Test("tell a field that nobody knows, shown safely")
-    func strangers() {
+    @Test("name an unknown field, shown safely")
+    func unknownFields() {
         #expect(detail(#"{"message":"m","mesage":"x"}"#) == "field 'mesage' is not known")
         #expect(detail(#"{"message":"m","coupon":{"code":"c","headline":"h","Code":1}}"#) == "field 'coupon.Code' is not known")
         #expect(detail("{\"message\":\"m\",\"<\\u0007'é\":1}") == "field '<???' is not known")

@@ -109,7 +109,8 @@ struct MalformedRequestTests {
             let bad = Self.request + [("x-nul", "\u{0}")]
             let events = try await events(port, [Self.request] + Array(repeating: bad, count: 1_000))
             // Its GOAWAY may be lost with the connection, but nothing that comes after is answered.
-            #expect(events.contains(.answer(1, "200")) && !events.contains(.answer(1_002 * 2 - 1, "200")))
+            #expect(events.contains(.answer(1, "200")))
+            #expect(!events.contains(.answer(1_002 * 2 - 1, "200")))
         }
     }
 

@@ -1,10 +1,11 @@
 import ClarionTesting
-import HTTPService
 import HTTPTypes
 import Hummingbird
 import NIOCore
 import ServiceErrors
 import Testing
+
+@testable import HTTPService
 
 @Suite("Multipart bodies")
 struct MultipartTests {

@@ -64,6 +64,44 @@ struct RequestHeadTests {
         }
     }
 
+    private static let brokenBodies = [
+        "zz\r\n\r\n", "-1\r\na\r\n0\r\n\r\n", "ffffffffffffffffff\r\na\r\n0\r\n\r\n", "1\na\n0\n\n", "0\r\nbad trailer\r\n\r\n",
+    ]
+
+    private static func chunkedHead(_ request: String) -> String {
+        "\(request) HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n"
+    }
+
+    @Test(
+        "a broken body that no handler reads leaves its request the one answer, and the connection ends", arguments: brokenBodies)
+    func unreadBody(_ body: String) async throws {
+        try await listening { port in
+            for (request, status) in [("GET /small", "200"), ("POST /small", "405"), ("POST /nowhere", "404")] {
+                let answer = try await exchange(port, Self.chunkedHead(request) + body)
+                #expect(statuses(answer) == [status])
+                #expect(answer.lowercased().contains("connection: close"))
+            }
+        }
+    }
+
+    @Test("a broken body that a handler reads gets one 400, and the connection ends", arguments: brokenBodies)
+    func readBody(_ body: String) async throws {
+        try await listening { port in
+            let answer = try await exchange(port, Self.chunkedHead("POST /count") + body)
+            #expect(statuses(answer) == ["400"])
+            #expect(answer.lowercased().contains("connection: close"))
+        }
+    }
+
+    @Test("requests before one with a broken body are answered first")
+    func orderBeforeBody() async throws {
+        try await listening { port in
+            let answer = try await exchange(
+                port, "GET /small HTTP/1.1\r\nHost: a\r\n\r\n" + Self.chunkedHead("POST /count") + "zz\r\n\r\n")
+            #expect(statuses(answer) == ["200", "400"])
+        }
+    }
+
     @Test("requests before an ambiguous one are answered first")
     func order() async throws {
         try await listening { port in

@@ -56,7 +56,8 @@ struct OutcomeTests {
     }
 
     @Test(
-        "a body that Apple does not carry is taken up to 64 KB, asked of nobody and told in telemetry", arguments: [4097, 65_536])
+        "a body that Apple does not carry is taken up to 64 KB, sent to no push service and reported in telemetry",
+        arguments: [4097, 65_536])
     func tooLarge(_ bytes: Int) async throws {
         let hub = try await HubUnderTest()
         let body = #"{"aps":{"alert":"\#(String(repeating: "x", count: bytes - 20))"}}"#
@@ -72,7 +73,7 @@ struct OutcomeTests {
         #expect(hub.transport.sent.isEmpty)
     }
 
-    @Test("a send that met nobody ends with one count that says so", arguments: ["apple", "template", "gcm"])
+    @Test("a send without targets ends with one count that says so", arguments: ["apple", "template", "gcm"])
     func noTargets(format: String) async throws {
         let hub = try await HubUnderTest()
         try await register(on: hub)

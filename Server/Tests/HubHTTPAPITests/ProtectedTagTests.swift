@@ -6,7 +6,7 @@ import Testing
 
 @testable import HubHTTPAPI
 
-/// A key that stands in apps could otherwise receive what is meant for another person: every way on which a device gets a tag.
+/// Every way in which a device gets a tag: with a key from an app, a client could otherwise receive another user's pushes.
 @Suite("Tags that the keys of devices may not claim")
 struct ProtectedTagTests {
     private static let token = RegistrationRequestTests.token
@@ -65,7 +65,7 @@ struct ProtectedTagTests {
         #expect(try await hub.call(.dotNet, request).status == 200, "\(name)")
     }
 
-    @Test("whoever holds an installation's id cannot move its protected tag to another handle")
+    @Test("a client that knows an installation's id cannot move its protected tag to another handle")
     func moved() async throws {
         let hub = try await HubUnderTest()
         #expect(try await hub.call(.dotNet, Self.installation(#","tags":["username:ann"]"#)).status == 200)
@@ -167,14 +167,14 @@ struct ProtectedTagTests {
     func trusted() async throws {
         let hub = try await HubUnderTest(hubs: [])
         _ = try await hub.registry.create(
-            try HubRegistry.name("demo"), HubDefinition(details: .init(allowsProtectedTags: true), rules: HubUnderTest.rules))
+            try HubRegistry.name("demo"), HubChange(details: .init(allowsProtectedTags: true), rules: HubUnderTest.rules))
         for (name, request) in Self.ways where request.method != "PATCH" {
             #expect(try await hub.call(.dotNet, request, listens: true).status == 200, "\(name)")
         }
     }
 }
 
-/// Devices that somebody else changes right before each change.
+/// Devices that another client changes right before each change.
 private struct InterruptedDevices: DeviceStore {
     let store: any DeviceStore
     let interrupt: @Sendable (HubID, Timestamp) async throws -> Void

@@ -35,7 +35,8 @@ struct RequestThrottleTests {
         let throttle = RequestThrottle<Int>(perSecond: 1, clock: clock)
         try throttle.admit(1)
         let error = #expect(throws: ServiceError.self) { try throttle.admit(1) }
-        #expect(error?.code == .tooManyRequests && error?.retryAfter == 1)
+        #expect(error?.code == .tooManyRequests)
+        #expect(error?.retryAfter == 1)
         clock.advance(by: .seconds(1))
         try throttle.admit(1)
     }

@@ -94,7 +94,7 @@ struct RightsTests {
         #expect(try await hub.registry.hubs().map(\.name.text) == ["demo"])
     }
 
-    @Test("a hub's own key is told which key changes or removes its hub, and a stranger's is told nothing")
+    @Test("a hub's own key is answered which key changes or removes its hub, and an unknown key nothing")
     func ownKey() async throws {
         let hub = try await HubUnderTest()
         for (_, rule) in try await rules(hub, of: HubName("demo")) {
@@ -106,7 +106,7 @@ struct RightsTests {
         }
     }
 
-    @Test("a hub's key is told which key manages another hub, a new one and the list, and a stranger's is told nothing")
+    @Test("a hub's key is answered which key manages another hub, a new one and the list, and an unknown key nothing")
     func otherHubs() async throws {
         let hub = try await HubUnderTest(hubs: ["demo", "other"])
         let rule = try #require(try await rules(hub, of: HubName("demo")).first { $0.right == .manage }?.rule)
@@ -119,7 +119,7 @@ struct RightsTests {
             #expect(answer.status == 403 && answer.body.contains("A key of all hubs is required"), words)
             #expect(try await call(hub, request, rule, .random()).status == 401)
         }
-        // Not a matter of managing hubs: as at Azure's service, the key is a stranger's there.
+        // Not a matter of managing hubs: as at Azure's service, the key is unknown there.
         #expect(try await call(hub, ClientRequest("POST", "/other/messages"), rule, rule.primary).status == 401)
     }
 

@@ -5,7 +5,7 @@ import ServiceErrors
 import TagExpressions
 import Testing
 
-/// The commit of a send that nobody can tell the fate of: the connection to the database broke in the middle of it.
+/// A commit with an unknown outcome: the connection to the database broke during it.
 private struct BrokenCommitStore: IntakeStore {
     let base: any IntakeStore
     /// Whether it was written before the connection broke.
@@ -23,8 +23,8 @@ private struct BrokenCommitStore: IntakeStore {
         throw ServiceError(.outcomeUnknown, "the connection broke")
     }
 
-    func audienceSize(_ audience: TagExpression?, in hub: HubID, limit: Int) async throws -> Int {
-        try await base.audienceSize(audience, in: hub, limit: limit)
+    func compile(_ audience: TagExpression?, in hub: HubID, limit: Int) async throws -> CompiledAudience {
+        try await base.compile(audience, in: hub, limit: limit)
     }
 
     func earlier(_ idempotency: AcceptedSend.Idempotency, in hub: HubID) async throws -> IntakeAnswer? {

@@ -1,7 +1,9 @@
 import ClarionTesting
-import HubProtocol
 import RichPushModel
 import Testing
+
+@testable import HubProtocol
+import WireText
 
 /// Ten thousand damaged inputs for each reader: a value or a typed fault, never a crash, and what is read can be written and
 /// read again.
@@ -112,7 +114,7 @@ struct HubProtocolFuzzTests {
             "%24filter=Endpoint%20eq%20'https%253A%252F%252Fe'%20and%20P256DH%20eq%20'p'&ContinuationToken=\(ContinuationToken(key: -7).text)",
         ]
         fuzz(samples) { bytes in
-            let list = try ListQuery(QueryParameters(String(decoding: bytes, as: UTF8.self)))
+            let list = try ListQuery(HubQuery(String(decoding: bytes, as: UTF8.self)))
             #expect((1...100).contains(list.top))
             if let filter = list.filter {
                 #expect(try RegistrationFilter(filter.text).handle.values.first == filter.handle.values.first)
@@ -131,7 +133,7 @@ struct HubProtocolFuzzTests {
                 as: UTF8.self)
             if case .route(let route) = HubRoute.match(method: "GET", path: text) {
                 let header = LocationHeader(
-                    authority: text, fallback: "f", route: route, apiVersion: QueryParameters(text).apiVersion)
+                    authority: text, fallback: "f", route: route, apiVersion: HubQuery(text).apiVersion)
                 #expect(header.member(route.id ?? "x").hasPrefix("https://"))
             }
             _ = IfMatch(header: text)?.matches(1)

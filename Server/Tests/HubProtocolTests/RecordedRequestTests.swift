@@ -1,7 +1,9 @@
 import Foundation
-import HubProtocol
 import RichPushModel
 import Testing
+
+@testable import HubProtocol
+import WireText
 
 /// Requests that real clients sent, from the recordings of `HubHTTPAPITests`.
 @Suite("Recorded requests")
@@ -19,8 +21,8 @@ struct RecordedRequestTests {
         var answer: Answer
 
         var path: String { String(target.prefix { $0 != "?" }) }
-        var query: QueryParameters {
-            QueryParameters(target.split(separator: "?", maxSplits: 1).dropFirst().first.map(String.init))
+        var query: HubQuery {
+            HubQuery(target.split(separator: "?", maxSplits: 1).dropFirst().first.map(String.init))
         }
         var headerList: HeaderList { HeaderList(headers.map { HeaderField($0[0], $0[1]) }) }
     }
@@ -69,7 +71,8 @@ struct RecordedRequestTests {
             if recording.path.contains("scheduled") {
                 let day = try #require(WireTime("2026-11-21T00:00:00Z")?.moment)
                 let time = try #require(headers.scheduleTime)
-                #expect(time > day && time - day < .seconds(86_400))
+                #expect(time > day)
+                #expect(time - day < .seconds(86_400))
             }
             #expect(
                 recording.query.isDirect == (headers.deviceHandle != nil || recording.path.contains("$batch"))

@@ -1,5 +1,6 @@
-import NotificationTemplates
 import Testing
+
+@testable import NotificationTemplates
 
 @Suite("JSON templates")
 struct JSONTemplateTests {
@@ -12,7 +13,9 @@ struct JSONTemplateTests {
         ])
     func constants(_ text: String) throws {
         let template = try NotificationTemplate(json: text)
-        #expect(template.isConstant && template.text == text && template.format == .json)
+        #expect(template.isConstant)
+        #expect(template.text == text)
+        #expect(template.format == .json)
         #expect(try template.render(TemplateProperties(["a": "x", "b": "y"])) == Array(text.utf8))
     }
 

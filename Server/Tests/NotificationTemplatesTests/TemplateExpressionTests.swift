@@ -54,7 +54,7 @@ struct TemplateExpressionTests {
     }
 
     @Test(
-        "a length counts what people see as a character",
+        "a length counts user-perceived characters",
         arguments: [
             ("👩‍👩‍👧‍👦🇳🇴e\u{301}xy", 3, "👩‍👩‍👧‍👦🇳🇴e\u{301}"), ("a\r\nb", 2, "a\\r\\n"), ("日本語", 2, "日本"),
         ])

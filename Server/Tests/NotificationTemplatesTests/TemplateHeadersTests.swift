@@ -1,6 +1,7 @@
-import NotificationTemplates
 import RichPushModel
 import Testing
+
+@testable import NotificationTemplates
 
 @Suite("Headers, expiry and priority of templates")
 struct TemplateHeadersTests {

@@ -1,5 +1,6 @@
-import NotificationTemplates
 import Testing
+
+@testable import NotificationTemplates
 
 @Suite("Template properties")
 struct TemplatePropertiesTests {

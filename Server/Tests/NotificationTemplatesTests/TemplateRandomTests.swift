@@ -1,7 +1,8 @@
 import ClarionTesting
 import Foundation
-import NotificationTemplates
 import Testing
+
+@testable import NotificationTemplates
 
 @Suite("Templates at random")
 struct TemplateRandomTests {

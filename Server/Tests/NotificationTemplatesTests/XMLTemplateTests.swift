@@ -1,6 +1,7 @@
-import NotificationTemplates
 import RichPushModel
 import Testing
+
+@testable import NotificationTemplates
 
 @Suite("XML and raw templates")
 struct XMLTemplateTests {

@@ -94,7 +94,8 @@ extension PostgreSQLTests {
                 }
                 return await group.reduce(into: [SQLFault?]()) { $0.append($1) }
             }
-            #expect(faults.count { $0 == nil } == 19 && faults.count { $0 == .duplicate } == 41)
+            #expect(faults.count { $0 == nil } == 19)
+            #expect(faults.count { $0 == .duplicate } == 41)
             #expect(try await store.database.number(Self.count) == 20)
         }
 

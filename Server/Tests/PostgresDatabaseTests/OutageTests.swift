@@ -22,7 +22,7 @@ extension PostgreSQLTests {
             _ = try await store.server.run(script: text + ";")
         }
 
-        @Test("connections that were ended meanwhile are made anew without anybody noticing")
+        @Test("connections that were ended meanwhile are made anew, and no caller notices")
         func idle() async throws {
             let store = try await prepared()
             for round in 1...3 {
@@ -65,7 +65,7 @@ extension PostgreSQLTests {
                 #expect(try await database.number("SELECT COUNT(*) FROM numbers") == 0)
                 if round.isMultiple(of: 5) { try await endConnections(store) }
             }
-            // Nobody waits for the end of a reading transaction, and yet none is left open.
+            // No caller waits for the end of a reading transaction, and yet none is left open.
             let open =
                 "SELECT count(*) FROM pg_stat_activity WHERE datname = '\(store.name)' AND state LIKE 'idle in transaction%'"
             var left = ""
@@ -123,7 +123,7 @@ extension PostgreSQLTests {
 
         @Test("a statement that takes too long is ended by the server")
         func statementDeadline() async throws {
-            let hasty = try await prepared().another(limits: impatient)
+            let hasty = try await prepared().another(limits: shortLimits)
             let started = ContinuousClock.now
             let error = await #expect(throws: SQLFault.self) {
                 try await hasty.read { _ = try $0.rows(SQLStatement("SELECT pg_sleep($1)"), [.integer(60)]) }
@@ -135,9 +135,9 @@ extension PostgreSQLTests {
         @Test("a server that says nothing any more costs the deadline, and the next call has a new connection")
         func silence() async throws {
             let store = try await prepared()
-            let hasty = try store.another(limits: impatient)
+            let hasty = try store.another(limits: shortLimits)
             let backend = Int32(try await hasty.number("SELECT CAST(pg_backend_pid() AS BIGINT)") ?? 0)
-            // Stopped before it has answered the end of that read, it would cost nobody more than a wait.
+            // Stopped before it has answered the end of that read, it would cost other callers only a wait.
             let state = "SELECT state FROM pg_stat_activity WHERE pid = \(backend)"
             var looks = 0
             while looks < 500, try await store.psql(state) != "idle" {
@@ -154,7 +154,7 @@ extension PostgreSQLTests {
             #expect(try await store.database.number("SELECT COUNT(*) FROM numbers") == 0)
         }
 
-        private var impatient: PostgresLimits {
+        private var shortLimits: PostgresLimits {
             var limits = TemporaryDatabase.limits
             limits.statement = .seconds(3)
             // With a second one that one may have all the work.
@@ -167,7 +167,7 @@ extension PostgreSQLTests {
 /// Servers that stop need a server of their own.
 @Suite("PostgreSQL that goes away")
 struct RestartTests {
-    @Test("while the server is away everything is refused at once, and works again when it is back")
+    @Test("while the server is down everything is refused at once, and works again when it is back")
     func restart() async throws {
         try await ThrowAwayPostgreSQL.with { server in
             let store = try await TemporaryDatabase(on: server)
@@ -185,8 +185,8 @@ struct RestartTests {
                 #expect(store.database.lastWriteFault != nil)
                 try await server.start()
                 // The pause between tries grows to five seconds at most.
-                let patience = ContinuousClock.now + .seconds(30)
-                while (try? await store.database.number("SELECT COUNT(*) FROM numbers")) == nil, ContinuousClock.now < patience {
+                let deadline = ContinuousClock.now + .seconds(30)
+                while (try? await store.database.number("SELECT COUNT(*) FROM numbers")) == nil, ContinuousClock.now < deadline {
                     try await Task.sleep(for: .milliseconds(20))
                 }
                 try await store.database.write { try $0.script("SELECT 1") }

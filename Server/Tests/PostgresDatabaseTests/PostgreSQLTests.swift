@@ -35,7 +35,7 @@ final class TemporaryDatabase: Sendable {
         database = try Self.open(self.server, name, limits)
     }
 
-    /// Another process's way to the same database, as far as the database can tell.
+    /// Another connection to the same database, which the database sees as another process.
     func another(limits: PostgresLimits = TemporaryDatabase.limits) throws -> PostgresDatabase {
         try Self.open(server, name, limits)
     }

@@ -10,9 +10,9 @@ extension PostgreSQLTests {
     @Suite("PostgreSQL keeps the promises of the app backend's storage")
     struct BackendConformanceTests {
         @Test("backend:", arguments: BackendStorePromises.all)
-        func promises(_ promise: StoragePromise<BackendStores>) async throws {
+        func promises(_ promise: StoragePromise<any BackendStore>) async throws {
             let database = try await PostgreSQLPool.ofProcess().take()
-            try await promise.check(.sql(database))
+            try await promise.check(SQLBackendStore(database))
             database.close()
         }
 
@@ -25,8 +25,8 @@ extension PostgreSQLTests {
             let (file, server) = (
                 try await TestEngine.sqlite.open(folder + "/clarion.sqlite"), try await PostgreSQLPool.ofProcess().take()
             )
-            let expected = try await BackendSequence.answers(of: .sql(file), seed: seed, calls: 700)
-            let found = try await BackendSequence.answers(of: .sql(server), seed: seed, calls: 700)
+            let expected = try await BackendSequence.answers(of: SQLBackendStore(file), seed: seed, calls: 700)
+            let found = try await BackendSequence.answers(of: SQLBackendStore(server), seed: seed, calls: 700)
             #expect(expected.count == found.count, "seed \(seed)")
             let first = zip(expected, found).enumerated().first { $1.0 != $1.1 }
             if let first {

@@ -43,7 +43,7 @@ struct SecureConnectionTests {
                 return ""
             case .failure(let fault):
                 let text = "\(fault)"
-                // Nobody waits for what only settings can mend.
+                // Only a change of settings helps, so no caller waits.
                 if case SQLFault.misconfigured = fault {} else { Issue.record("not said to be a matter of settings: \(text)") }
                 for secret in [password, escaped, "wrong-secret"] { #expect(!text.contains(secret), "\(text)") }
                 return text
@@ -59,7 +59,7 @@ struct SecureConnectionTests {
         try Data(authority.certificatePEM.utf8).write(to: URL(fileURLWithPath: folder + "/authority.pem"))
         try Data(TestAuthority("another authority").certificatePEM.utf8).write(
             to: URL(fileURLWithPath: folder + "/other.pem"))
-        try await ThrowAwayPostgreSQL.with(authority.door(for: host)) { server in
+        try await ThrowAwayPostgreSQL.with(authority.listener(for: host)) { server in
             _ = try await server.run(
                 script: """
                     CREATE ROLE app LOGIN PASSWORD '\(Self.password)';
@@ -98,14 +98,14 @@ struct SecureConnectionTests {
         }
     }
 
-    @Test("another authority, another name, none to trust, no encryption: each is refused with what to mend")
+    @Test("another authority, another name, none to trust, no encryption: each is refused with what to correct")
     func certificates() async throws {
         try await use { bench in
             let other = try await bench.refusal(bench.url("sslmode=verify-full&sslrootcert=\(bench.folder)/other.pem"))
             #expect(other.contains("certificate verify failed") && other.contains("sslrootcert has to name"), "\(other)")
             let name = try await bench.refusal(bench.url(host: "127.0.0.1", "sslmode=verify-full&\(bench.authority)"))
             #expect(name.contains("does not match host name") && name.contains("the name in its certificate"), "\(name)")
-            // Who asks for the authority alone gets in under any name.
+            // With `verify-ca` the host name is not checked.
             let loose = bench.url(host: "127.0.0.1", "sslmode=verify-ca&\(bench.authority)")
             #expect(try await bench.connect(loose).get() == "TLSv1.3 app")
             let missing = try await bench.refusal(bench.url("sslmode=verify-full&sslrootcert=\(bench.folder)/none.pem"))
@@ -115,7 +115,7 @@ struct SecureConnectionTests {
         }
     }
 
-    @Test("a wrong password, none, an unknown user and database: each is refused with what to mend and without the password")
+    @Test("a wrong password, none, an unknown user and database: each is refused with what to correct and without the password")
     func passwords() async throws {
         try await use { bench in
             let mode = "sslmode=verify-full&\(bench.authority)"

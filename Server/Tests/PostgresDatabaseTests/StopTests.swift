@@ -29,7 +29,7 @@ extension PostgreSQLTests {
         }
 
         @Test(
-            "a caller who is cancelled is answered within a second or so, though the connection hangs",
+            "a caller that is cancelled is answered within a second or so, though the connection hangs",
             .timeLimit(.minutes(10)))
         func cancelled() async throws {
             try await held { database, _, proxy in
@@ -46,7 +46,7 @@ extension PostgreSQLTests {
             }
         }
 
-        @Test("a caller who is cancelled while all is well gets the answer")
+        @Test("a caller that is cancelled while all is well gets the answer")
         func well() async throws {
             let store = try await TemporaryDatabase()
             let gate = DispatchSemaphore(value: 0)
@@ -63,7 +63,7 @@ extension PostgreSQLTests {
         }
 
         @Test(
-            "a dispatcher that is told to stop ends soon after its drain deadline, not after the database's",
+            "a dispatcher that is asked to stop ends soon after its drain deadline, not after the database's",
             .timeLimit(.minutes(10)))
         func dispatcher() async throws {
             try await held { database, _, proxy in

@@ -25,7 +25,7 @@ struct TestAuthority {
     }
 
     /// A key and its certificate for a server that is reached by this name.
-    func door(for host: String) throws -> ThrowAwayPostgreSQL.SecureDoor {
+    func listener(for host: String) throws -> ThrowAwayPostgreSQL.SecureListener {
         let serverKey = P256.Signing.PrivateKey()
         let certificate = try Certificate(
             version: .v3, serialNumber: Certificate.SerialNumber(), publicKey: .init(serverKey.publicKey),
@@ -37,7 +37,7 @@ struct TestAuthority {
                 SubjectAlternativeNames([.dnsName(host)])
             },
             issuerPrivateKey: .init(key))
-        return ThrowAwayPostgreSQL.SecureDoor(
+        return ThrowAwayPostgreSQL.SecureListener(
             certificate: try certificate.serializeAsPEM().pemString, key: serverKey.pemRepresentation)
     }
 }

@@ -155,7 +155,7 @@ extension PostgreSQLTests {
 }
 
 extension PostgresDatabase {
-    /// What a transaction is told that another was in the way of.
+    /// The error of a transaction that conflicted with another.
     static let madeConflict = "DO $$ BEGIN RAISE EXCEPTION 'made' USING ERRCODE = '40001'; END $$"
 }
 

@@ -1,6 +1,5 @@
 import ClarionTesting
 import EngineTesting
-import Foundation
 import RichPushModel
 import Testing
 
@@ -10,20 +9,15 @@ import Testing
 extension PostgreSQLTests {
     @Suite("Upgrades")
     struct UpgradeTests {
-        private static let fixtures = URL(filePath: #filePath).deletingLastPathComponent().appending(path: "Fixtures")
-
-        /// The schema with which tables were laid out anew the last time, and the one before the last steps.
-        private static let released = [5, 13]
-
-        /// A database as a version with this schema left it, from its dump in `Fixtures`.
+        /// A database as a version with this schema left it.
         private func old(_ schema: Int) async throws -> TemporaryDatabase {
             let store = try await TemporaryDatabase()
-            let dump = try String(contentsOf: Self.fixtures.appending(path: "schema-\(schema).sql"), encoding: .utf8)
-            _ = try await store.server.run(script: "\\connect \(store.name)\n" + dump)
+            _ = try await store.server.run(
+                script: "\\connect \(store.name)\n" + ReleasedSchema.script(schema, .postgresql))
             return store
         }
 
-        /// What the server says of every column and index.
+        /// What the server says of every column and index, the order of columns aside.
         private static let shape = """
             SELECT table_name, column_name,
                 data_type || is_nullable || COALESCE(collation_name, '') || COALESCE(column_default, '') || is_identity
@@ -31,7 +25,7 @@ extension PostgreSQLTests {
             UNION ALL SELECT tablename, indexname, indexdef FROM pg_indexes WHERE schemaname = 'public' ORDER BY 1, 2, 3
             """
 
-        @Test("a database of every released schema becomes what a new one is", arguments: released)
+        @Test("a database of every released schema becomes what a new one is", arguments: ReleasedSchema.all)
         func shapes(_ schema: Int) async throws {
             let old = try await old(schema)
             let steps = try await SchemaMigrator().migrate(old.database, at: Timestamp(seconds: 9))
@@ -43,40 +37,18 @@ extension PostgreSQLTests {
             #expect(fresh.count > 200)
         }
 
-        @Test("no row is lost on the way, and those of devices keep all they say", arguments: released)
-        func rows(_ schema: Int) async throws {
-            let old = try await old(schema).database
-            let tables = try await old.tableNames()
-            var before: [String: Int64] = [:]
-            for table in tables { before[table] = try await old.number("SELECT COUNT(*) FROM \(table)") }
-            let columns =
-                "record_id, slice_key, kind, platform, handle, tags, user_id, registered_at, expires_at, parked_at, version"
-            let devices = try await old.rows("SELECT \(columns) FROM devices ORDER BY slice_key")
-            try await SchemaMigrator().migrate(old, at: Timestamp(seconds: 9))
-            for table in tables where table != "schema_steps" {
-                #expect(try await old.number("SELECT COUNT(*) FROM \(table)") == before[table], "\(table)")
-            }
-            #expect(try await old.rows("SELECT \(columns) FROM devices ORDER BY slice_key") == devices && devices.count == 6)
-            #expect(before.values.count { $0 > 0 } > 20)
+        @Test("the same holds for the version after this one", arguments: ReleasedSchema.all)
+        func nextShapes(_ schema: Int) async throws {
+            let old = try await old(schema)
+            try await NextVersion.migrator.migrate(old.database, at: Timestamp(seconds: 9))
+            let new = try await TemporaryDatabase()
+            try await NextVersion.migrator.migrate(new.database, at: Timestamp(seconds: 9))
+            #expect(try await old.database.rows(Self.shape) == new.database.rows(Self.shape))
         }
 
-        @Test("slices of a paced send that is under way have its pace between them afterwards")
-        func paces() async throws {
-            let old = try await old(13).database
-            try await SchemaMigrator().migrate(old, at: Timestamp(seconds: 9))
-            let shares = try await old.rows(
-                "SELECT notification_id, pushes_per_second FROM slices ORDER BY notification_id, slice")
-            #expect(
-                shares == [
-                    [.text("paced"), .integer(33)], [.text("paced"), .integer(33)], [.text("paced"), .integer(33)],
-                    [.text("slow"), .integer(1)], [.text("slow"), .integer(1)], [.text("unpaced"), .null],
-                ])
-        }
-
-        @Test("every fixture is one of these")
-        func fixtures() throws {
-            let files = try FileManager.default.contentsOfDirectory(atPath: Self.fixtures.path()).sorted()
-            #expect(files == Self.released.map { "schema-\($0).sql" }.sorted())
+        @Test("every promise of upgrades holds on PostgreSQL", arguments: UpgradePromise.all, ReleasedSchema.all)
+        func promises(_ promise: UpgradePromise, _ schema: Int) async throws {
+            try await promise.check(try await old(schema).database)
         }
     }
 }

@@ -33,7 +33,7 @@ struct DeviceUpsertTests {
         #expect(try isRefused { $0.tags = sixty + [Tag("one-more")!] })
     }
 
-    @Test("nobody can give a device the tags that address others")
+    @Test("no client can give a device the tags that address others")
     func addressing() throws {
         #expect(try isRefused { $0.tags = [Tag.addressing("$UserId:{ann}")!] })
         #expect(try isRefused { $0.tags = [Tag.installation(InstallationID("other")!)] })
@@ -48,7 +48,8 @@ struct DeviceUpsertTests {
             try isRefused {
                 $0.kind = .registration; $0.handle = nil
             })
-        #expect(DeviceHandle("ab1", platform: .apns) == nil && DeviceHandle("", platform: .apns) == nil)
+        #expect(DeviceHandle("ab1", platform: .apns) == nil)
+        #expect(DeviceHandle("", platform: .apns) == nil)
         #expect(DeviceHandle("ab12", platform: .apns)?.text == "AB12")
     }
 

@@ -8,8 +8,8 @@ import Testing
 
 @Suite("Checkpoints of a node's slices")
 struct GatheredCheckpointsTests {
-    /// So long that a test in which somebody is waited for in vain does not end.
-    private static let forEver: Duration = .seconds(3600)
+    /// So long that a test with a needless wait does not end.
+    private static let unlimited: Duration = .seconds(3600)
 
     private func checkpoint(
         _ slice: Int64, _ disposition: SliceCheckpoint.Disposition = .keep(until: Timestamp(seconds: 60)),
@@ -43,10 +43,10 @@ struct GatheredCheckpointsTests {
         }
     }
 
-    @Test("those of all large slices in hand are written together, and each gets its own answer")
+    @Test("those of all leased large slices are written together, and each gets its own answer")
     func together() async throws {
         let queue = CheckpointLog(refusing: [2])
-        let gathered = GatheredCheckpoints(queue, patience: Self.forEver)
+        let gathered = GatheredCheckpoints(queue, timeout: Self.unlimited)
         for _ in 0..<3 { gathered.enter(.large) }
         let answers = await store([checkpoint(1), checkpoint(2), checkpoint(3)], in: gathered)
         #expect(queue.groups.map { Set($0) } == [[1, 2, 3]])
@@ -55,10 +55,10 @@ struct GatheredCheckpointsTests {
         #expect(queue.groups.map(\.count) == [3, 3])
     }
 
-    @Test("one that has nobody to wait for is written at once, as are the last of a slice and those of small ones")
+    @Test("one that has no others to wait for is written at once, as are the last of a slice and those of small ones")
     func atOnce() async throws {
         let queue = CheckpointLog()
-        let gathered = GatheredCheckpoints(queue, patience: Self.forEver)
+        let gathered = GatheredCheckpoints(queue, timeout: Self.unlimited)
         gathered.enter(.large)
         gathered.enter(.small)
         gathered.enter(.single)
@@ -73,7 +73,7 @@ struct GatheredCheckpointsTests {
     @Test("a slice that goes out of hand is not waited for any more")
     func leaving() async throws {
         let queue = CheckpointLog()
-        let gathered = GatheredCheckpoints(queue, patience: Self.forEver)
+        let gathered = GatheredCheckpoints(queue, timeout: Self.unlimited)
         gathered.enter(.large)
         gathered.enter(.large)
         async let answer = gathered.checkpoint(checkpoint(1))
@@ -82,35 +82,37 @@ struct GatheredCheckpointsTests {
     }
 
     @Test("a slice that does not come is waited for no longer than a moment")
-    func patience() async throws {
+    func timeout() async throws {
         let queue = CheckpointLog()
-        let gathered = GatheredCheckpoints(queue, patience: .milliseconds(1))
+        let gathered = GatheredCheckpoints(queue, timeout: .milliseconds(1))
         gathered.enter(.large)
         gathered.enter(.large)
         #expect(try await gathered.checkpoint(checkpoint(1)) == .stored(ended: nil))
     }
 
-    @Test("one that cannot be written does not keep the others from it; a store that is away is told to all")
+    @Test("one that cannot be written does not keep the others from it; all get the error of an unreachable store")
     func faults() async throws {
         let queue = CheckpointLog(failing: [2: .internal])
-        let gathered = GatheredCheckpoints(queue, patience: Self.forEver)
+        let gathered = GatheredCheckpoints(queue, timeout: Self.unlimited)
         for _ in 0..<3 { gathered.enter(.large) }
         let answers = await store([checkpoint(1), checkpoint(2), checkpoint(3)], in: gathered)
         #expect(answers[1] == .success(.stored(ended: nil)) && answers[3] == .success(.stored(ended: nil)))
         #expect(answers[2] == .failure(ServiceError(.internal)))
 
         let away = CheckpointLog(failing: [1: .storageUnavailable, 2: .storageUnavailable])
-        let other = GatheredCheckpoints(away, patience: Self.forEver)
+        let other = GatheredCheckpoints(away, timeout: Self.unlimited)
         for _ in 0..<2 { other.enter(.large) }
         let refusals = await store([checkpoint(1), checkpoint(2)], in: other)
-        #expect(refusals.values.allSatisfy { $0 == .failure(ServiceError(.storageUnavailable)) } && away.groups.isEmpty)
+        #expect(refusals.values.allSatisfy { $0 == .failure(ServiceError(.storageUnavailable)) })
+        #expect(away.groups.isEmpty)
 
         let broken = CheckpointLog(failing: [1: .outcomeUnknown])
-        let third = GatheredCheckpoints(broken, patience: Self.forEver)
+        let third = GatheredCheckpoints(broken, timeout: Self.unlimited)
         for _ in 0..<2 { third.enter(.large) }
         let unknown = await store([checkpoint(1), checkpoint(2)], in: third)
         #expect(
-            unknown.values.allSatisfy { $0 == .failure(ServiceError(.outcomeUnknown)) }, "nobody knows: none is written again")
+            unknown.values.allSatisfy { $0 == .failure(ServiceError(.outcomeUnknown)) },
+            "the outcome is unknown: none is written again")
         #expect(broken.groups.isEmpty)
     }
 
@@ -118,21 +120,21 @@ struct GatheredCheckpointsTests {
     func conflict() async throws {
         let gate = Gate(isOpen: false)
         let queue = CheckpointLog(failing: [2: .storageUnavailable], conflicting: [2]) { if $0 == 2 { await gate.pass() } }
-        let gathered = GatheredCheckpoints(queue, patience: Self.forEver)
+        let gathered = GatheredCheckpoints(queue, timeout: Self.unlimited)
         for _ in 0..<3 { gathered.enter(.large) }
         async let stuck = answer(checkpoint(2), in: gathered)
         let answers = await store([checkpoint(1), checkpoint(3)], in: gathered)
         #expect(answers == [1: .success(.stored(ended: nil)), 3: .success(.stored(ended: nil))])
         #expect(Set(queue.groups) == [[1], [3]])
         gate.open()
-        #expect(await stuck == .failure(ServiceError(.storageUnavailable)), "its own error, and nobody else's")
+        #expect(await stuck == .failure(ServiceError(.storageUnavailable)), "its own error, and no other's")
         #expect(gate.arrivals == 1, "once; what comes of it is its caller's business")
     }
 
     @Test("whatever order many rounds of slices come in, each is answered and written once")
     func manyRounds() async throws {
         let queue = CheckpointLog()
-        let gathered = GatheredCheckpoints(queue, patience: .milliseconds(1))
+        let gathered = GatheredCheckpoints(queue, timeout: .milliseconds(1))
         await withDiscardingTaskGroup { group in
             for slice in Int64(0)..<6 {
                 gathered.enter(.large)

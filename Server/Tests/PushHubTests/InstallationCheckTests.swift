@@ -52,7 +52,7 @@ struct InstallationCheckTests {
         #expect(try refusal { _ in } == nil)
     }
 
-    @Test("the names of an installation's own records are nobody else's")
+    @Test("the names of an installation's own records are refused for others")
     func derivedNames() throws {
         let phone = try #require(RecordID("phone"))
         let names = [
@@ -60,7 +60,9 @@ struct InstallationCheckTests {
             .derived(from: phone, tile: "a", template: "a"),
             .derived(from: try #require(RecordID("phonea")), tile: nil, template: ""),
         ]
-        #expect(Set(names).count == 4 && names.allSatisfy(\.isDerived) && !phone.isDerived)
+        #expect(Set(names).count == 4)
+        #expect(names.allSatisfy { $0.isDerived })
+        #expect(!phone.isDerived)
         #expect(names[0] == .derived(from: phone, tile: nil, template: "a"))
         #expect(try refusal { $0.id = names[0] } == .conflict)
     }
@@ -75,7 +77,8 @@ struct InstallationCheckTests {
     func tokens() {
         for number in [Int64.min, -1, 0, 1, .max] {
             let token = SliceKey(number).token
-            #expect(token.utf8.count == 16 && SliceKey(token: token) == SliceKey(number))
+            #expect(token.utf8.count == 16)
+            #expect(SliceKey(token: token) == SliceKey(number))
         }
         for text in ["", "0", "+00000000000000f", "00000000000000000", "000000000000000g", "%3000000000000000"] {
             #expect(SliceKey(token: text) == nil)
@@ -91,9 +94,11 @@ struct InstallationCheckTests {
                 return nil
             } catch { return (error as? ServiceError)?.code }
         }
-        #expect(code(.native(.wns), "<toast/>") == nil && code(.native(.gcm), "") == .invalidField)
+        #expect(code(.native(.wns), "<toast/>") == nil)
+        #expect(code(.native(.gcm), "") == .invalidField)
         let large = String(repeating: "x", count: 65_537)
-        #expect(code(.native(.gcm), large) == .payloadTooLarge && code(.template, large) == .payloadTooLarge)
+        #expect(code(.native(.gcm), large) == .payloadTooLarge)
+        #expect(code(.template, large) == .payloadTooLarge)
         for change: (inout PushMessage) -> Void in [
             { $0.pushType = "nonsense" }, { $0.priority = 7 }, { $0.collapseID = "a\nb" }, { $0.topic = "a b" },
         ] {
@@ -103,7 +108,9 @@ struct InstallationCheckTests {
         }
         var said = PushMessage(body: Array("{}".utf8), pushType: "alert", priority: 5, collapseID: "c")
         let kept = try check.accepted(said, as: .template, id: NotificationID())
-        #expect(kept.pushType == "alert" && kept.priority == 5 && kept.collapseID == "c")
+        #expect(kept.pushType == "alert")
+        #expect(kept.priority == 5)
+        #expect(kept.collapseID == "c")
         said.pushType = "background"
         #expect(try check.accepted(said, as: .template, id: NotificationID()).pushType == "background")
         #expect(code(.template, #"{"a":"b","n":1,"t":true,"z":null}"#) == nil && code(.template, "{}") == nil)

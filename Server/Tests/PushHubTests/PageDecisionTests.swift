@@ -13,10 +13,16 @@ struct PageDecisionTests {
         .unsupported,
     ]
 
-    private func member(_ key: Int64, topic: String? = nil) -> AudienceMember {
-        AudienceMember(
+    private func member(_ key: Int64, topic: String? = nil) -> TargetPage.Target {
+        TargetPage.Target(
             key: SliceKey(key), record: RecordID("d\(key)")!, platform: .apns, handle: DeviceHandle(canonical: "0\(key)"),
             topic: topic, registeredAt: Self.now + .seconds(-10), version: 3)
+    }
+
+    private func target(_ key: Int64, isSkipped: Bool) -> TargetPage.Target {
+        var target = member(key)
+        target.isSkipped = isSkipped
+        return target
     }
 
     private func lease(_ change: (inout SliceLease) -> Void = { _ in }) -> SliceLease {
@@ -32,9 +38,9 @@ struct PageDecisionTests {
         walk: [PushOutcome?], through: SliceKey = SliceKey(100), lease: SliceLease? = nil, expiresAt: Timestamp? = nil,
         pendingCount: Int = 0, isOutOfReach: Bool = false
     ) -> PageDecision {
-        let candidates = walk.indices.map { SlicePage.Candidate(member: member(Int64($0) + 1), isSkipped: walk[$0] == nil) }
+        let targets = walk.indices.map { target(Int64($0) + 1, isSkipped: walk[$0] == nil) }
         return decide(
-            .walk(.init(candidates: candidates, through: through)), walk.compactMap(\.self), lease ?? self.lease(), expiresAt,
+            .walk(.init(targets: targets, through: through)), walk.compactMap(\.self), lease ?? self.lease(), expiresAt,
             pendingCount, isOutOfReach)
     }
 
@@ -49,7 +55,7 @@ struct PageDecisionTests {
                 member: retries[index].1 == nil ? nil : member(Int64(index) + 1))
         }
         return decide(
-            .retries(due), retries.compactMap(\.1), lease ?? self.lease { $0.cursor = .last }, expiresAt, retries.count)
+            .retries(.init(due)), retries.compactMap(\.1), lease ?? self.lease { $0.cursor = .last }, expiresAt, retries.count)
     }
 
     private func decide(
@@ -74,7 +80,7 @@ struct PageDecisionTests {
             let checkpoint = decide(walk: walk).checkpoint
             let passed = (1...4).filter { SliceKey($0) <= checkpoint.lease.cursor }.count
             let counted = checkpoint.tallies.values.reduce(0, +) + checkpoint.pending.count
-            let taken = walk.count { TargetVerdict($0, for: member(1)) != .unsent }
+            let taken = walk.count { TargetVerdict($0, registeredAt: member(1).registeredAt) != .notSent }
             // One #expect: ten thousand pages have no time for more.
             let isRight =
                 counted == passed && checkpoint.lease.walked == passed && checkpoint.settled.isEmpty
@@ -95,8 +101,10 @@ struct PageDecisionTests {
                     #expect(
                         checkpoint.settled.count == tallied && checkpoint.lease.cursor == .last && checkpoint.lease.walked == 0)
                     #expect(Set(checkpoint.settled + checkpoint.pending.map(\.key)).count == 2)
-                    #expect(checkpoint.pending.count + tallied == 2 && checkpoint.pending.allSatisfy { $0.notBefore > Self.now })
-                    #expect(checkpoint.lease.failures == 0 && checkpoint.lease.stalledSince == nil)
+                    #expect(checkpoint.pending.count + tallied == 2)
+                    #expect(checkpoint.pending.allSatisfy { $0.notBefore > Self.now })
+                    #expect(checkpoint.lease.failures == 0)
+                    #expect(checkpoint.lease.stalledSince == nil)
                     #expect((checkpoint.disposition == .finish) == (tallied == 2))
                     #expect(checkpoint.pending.allSatisfy { $0.attempts == 3 && (cause != .unknown || $0.cause == .unknown) })
                 }
@@ -114,8 +122,11 @@ struct PageDecisionTests {
             })
         #expect(decision.trouble == .unreachable(reason: "down"))
         let checkpoint = decision.checkpoint
-        #expect(checkpoint.lease.cursor == .beforeAll && checkpoint.pending.isEmpty && checkpoint.tallies.isEmpty)
-        #expect(checkpoint.lease.failures == 3 && checkpoint.lease.stalledSince == Self.now + .seconds(-9))
+        #expect(checkpoint.lease.cursor == .beforeAll)
+        #expect(checkpoint.pending.isEmpty)
+        #expect(checkpoint.tallies.isEmpty)
+        #expect(checkpoint.lease.failures == 3)
+        #expect(checkpoint.lease.stalledSince == Self.now + .seconds(-9))
         #expect(checkpoint.disposition == .release(notBefore: Self.now + .seconds(3)))
         #expect(checkpoint.wait == SendWait(.pushService, reason: "down"))
         #expect(decide(walk: [down]).checkpoint.lease.stalledSince == Self.now)
@@ -136,7 +147,7 @@ struct PageDecisionTests {
         let down = PushOutcome.notSent(reason: "down")
         #expect(
             decide(walk: [down, busy, down]).checkpoint.disposition == .release(notBefore: Self.now + .seconds(120)))
-        let rows = decide(retries: [(.unsent, busy), (.unsent, busy)]).checkpoint.pending
+        let rows = decide(retries: [(.notSent, busy), (.notSent, busy)]).checkpoint.pending
         #expect(rows.count == 2)
         #expect(rows.allSatisfy { (Self.now + .seconds(120)...Self.now + .seconds(132)).contains($0.notBefore) })
     }
@@ -147,9 +158,10 @@ struct PageDecisionTests {
             $0.failures = 2; $0.stalledSince = Self.now + .seconds(-9)
         }
         for (outcome, wait) in [(PushOutcome.notSent(reason: "down"), 3), (.misconfigured(reason: "x"), 120)] {
-            let decision = decide(retries: [(.unsent, outcome), (.unknown, outcome)], lease: troubled)
-            #expect(decision.trouble != nil && decision.checkpoint.settled.isEmpty)
-            #expect(decision.checkpoint.pending.map(\.cause) == [.unsent, .unknown])
+            let decision = decide(retries: [(.notSent, outcome), (.unknown, outcome)], lease: troubled)
+            #expect(decision.trouble != nil)
+            #expect(decision.checkpoint.settled.isEmpty)
+            #expect(decision.checkpoint.pending.map(\.cause) == [.notSent, .unknown])
             #expect(decision.checkpoint.pending.allSatisfy { $0.attempts == 3 && $0.notBefore <= Self.now + .seconds(wait) })
             #expect(decision.checkpoint.pending.allSatisfy { $0.notBefore >= Self.now + .seconds(wait / 2) })
             #expect(decision.checkpoint.disposition == .keep(until: Self.now + .seconds(60)))
@@ -162,9 +174,12 @@ struct PageDecisionTests {
         let wrong = PushOutcome.misconfigured(reason: "x")
         let decision = decide(walk: [.accepted, wrong, .accepted])
         let checkpoint = decision.checkpoint
-        #expect(decision.trouble == nil && decision.answer == .some)
-        #expect(checkpoint.disposition == .keep(until: Self.now + .seconds(60)) && checkpoint.lease.cursor == SliceKey(100))
-        #expect(checkpoint.pending.map(\.cause) == [.unsent] && checkpoint.lease.failures == 0)
+        #expect(decision.trouble == nil)
+        #expect(decision.answer == .some)
+        #expect(checkpoint.disposition == .keep(until: Self.now + .seconds(60)))
+        #expect(checkpoint.lease.cursor == SliceKey(100))
+        #expect(checkpoint.pending.map(\.cause) == [.notSent])
+        #expect(checkpoint.lease.failures == 0)
         #expect(
             decide(walk: Array(repeating: .accepted, count: 38) + [wrong, wrong, .accepted]).checkpoint.disposition
                 == .keep(until: Self.now + .seconds(60)))
@@ -173,7 +188,7 @@ struct PageDecisionTests {
                 == .release(notBefore: Self.now + .seconds(30)))
     }
 
-    @Test("a configuration fault waits longer and is told as such")
+    @Test("a configuration fault waits longer and is reported as such")
     func misconfigured() {
         let decision = decide(walk: [.notSent(reason: "x"), .misconfigured(reason: "InvalidProviderToken")])
         #expect(decision.trouble == .misconfigured(reason: "InvalidProviderToken"))
@@ -185,9 +200,12 @@ struct PageDecisionTests {
     func mixed() {
         let down = PushOutcome.notSent(reason: "down")
         let checkpoint = decide(walk: [.accepted, down, .accepted, down]).checkpoint
-        #expect(checkpoint.lease.cursor == SliceKey(3) && checkpoint.tallies == [.accepted: 2])
-        #expect(checkpoint.pending.map(\.key) == [SliceKey(2)] && checkpoint.pending.map(\.cause) == [.unsent])
-        #expect(checkpoint.lease.failures == 1 && checkpoint.lease.stalledSince == nil)
+        #expect(checkpoint.lease.cursor == SliceKey(3))
+        #expect(checkpoint.tallies == [.accepted: 2])
+        #expect(checkpoint.pending.map(\.key) == [SliceKey(2)])
+        #expect(checkpoint.pending.map(\.cause) == [.notSent])
+        #expect(checkpoint.lease.failures == 1)
+        #expect(checkpoint.lease.stalledSince == nil)
         #expect(checkpoint.disposition == .release(notBefore: Self.now + .seconds(1)))
     }
 
@@ -197,8 +215,10 @@ struct PageDecisionTests {
             $0.failures = 3; $0.stalledSince = Self.now
         }
         let checkpoint = decide(walk: [.accepted, nil], lease: troubled).checkpoint
-        #expect(checkpoint.disposition == .keep(until: Self.now + .seconds(60)) && checkpoint.lease.cursor == SliceKey(100))
-        #expect(checkpoint.lease.failures == 0 && checkpoint.lease.stalledSince == nil)
+        #expect(checkpoint.disposition == .keep(until: Self.now + .seconds(60)))
+        #expect(checkpoint.lease.cursor == SliceKey(100))
+        #expect(checkpoint.lease.failures == 0)
+        #expect(checkpoint.lease.stalledSince == nil)
         #expect(checkpoint.tallies == [.accepted: 1, .skipped: 1])
         #expect(decide(walk: [.accepted], through: .last).checkpoint.disposition == .finish)
         #expect(decide(walk: [], through: .last).checkpoint.disposition == .finish)
@@ -216,32 +236,38 @@ struct PageDecisionTests {
             decide(walk: [unknown, unknown], pendingCount: 47).checkpoint.disposition == .keep(until: Self.now + .seconds(60)))
     }
 
-    @Test("a gone handle is forgotten only if it registered before the moment; a bad token parks the record as it was read")
+    @Test(
+        "a gone handle is forgotten only if it registered before the moment; a bad token makes the record inactive as it was read"
+    )
     func findings() {
         let checkpoint = decide(walk: [Self.outcomes[1], Self.outcomes[2], .badToken]).checkpoint
-        #expect(checkpoint.forgotten.map(\.handle.text) == ["01"] && checkpoint.forgotten.first?.since == Self.now + .seconds(-5))
-        #expect(checkpoint.parked == [.init(key: SliceKey(3), version: 3)])
+        #expect(checkpoint.forgotten.map(\.handle.text) == ["01"])
+        #expect(checkpoint.forgotten.first?.since == Self.now + .seconds(-5))
+        #expect(checkpoint.badTokens == [.init(key: SliceKey(3), version: 3)])
         #expect(checkpoint.tallies == [.gone: 1, .rejected: 1, .badToken: 1])
     }
 
     @Test("when the time is over nothing is sent and every target is tallied")
     func over() {
         let expired = decide(walk: [.accepted, nil], through: .last, expiresAt: Self.now)
-        #expect(expired.checkpoint.tallies == [.expired: 1, .skipped: 1] && expired.checkpoint.disposition == .finish)
+        #expect(expired.checkpoint.tallies == [.expired: 1, .skipped: 1])
+        #expect(expired.checkpoint.disposition == .finish)
         let stalled = lease { $0.stalledSince = Self.now + .seconds(-1800) }
         #expect(decide(walk: [.accepted], lease: stalled).checkpoint.tallies == [.accepted: 1])
         let last = decide(walk: [.notSent(reason: "down")], lease: stalled)
-        #expect(last.checkpoint.tallies == [.expired: 1] && last.checkpoint.disposition == .keep(until: Self.now + .seconds(60)))
+        #expect(last.checkpoint.tallies == [.expired: 1])
+        #expect(last.checkpoint.disposition == .keep(until: Self.now + .seconds(60)))
         #expect(decide(walk: [.accepted], lease: stalled, isOutOfReach: true).checkpoint.tallies == [.expired: 1])
         #expect(decide(walk: [.accepted], lease: stalled, expiresAt: Self.now + .seconds(1)).checkpoint.tallies == [.accepted: 1])
-        let retries = decide(retries: [(.retry, .accepted), (.unknown, .accepted), (.unsent, .accepted)], age: 1800)
+        let retries = decide(retries: [(.retry, .accepted), (.unknown, .accepted), (.notSent, .accepted)], age: 1800)
         #expect(retries.checkpoint.tallies == [.rejected: 1, .unknown: 1, .expired: 1])
     }
 
     @Test("a record that went before its next try is not sent to")
     func vanished() {
         let checkpoint = decide(retries: [(.retry, nil), (.unknown, nil)]).checkpoint
-        #expect(checkpoint.tallies == [.removed: 1, .unknown: 1] && checkpoint.disposition == .finish)
+        #expect(checkpoint.tallies == [.removed: 1, .unknown: 1])
+        #expect(checkpoint.disposition == .finish)
     }
 
     @Test("a try that would come after the end is not waited for")
@@ -251,22 +277,46 @@ struct PageDecisionTests {
         #expect(decide(walk: [retry], expiresAt: Self.now + .seconds(61)).checkpoint.tallies == [:])
     }
 
+    @Test("a push that rests because it was refused for now shows its reason, and one that is tried by others does not")
+    func refusedForNow() {
+        let later = PushOutcome.retry(after: .seconds(900), reason: "InternalServerError")
+        let resting = decide(walk: [.accepted, later], through: .last).checkpoint
+        #expect(resting.disposition == .release(notBefore: Self.now + .seconds(900)))
+        #expect(resting.wait == SendWait(.pushService, reason: "InternalServerError"))
+        #expect(decide(walk: [.accepted, later]).checkpoint.wait == nil, "the walk goes on")
+        #expect(decide(walk: [.unknown(reason: "r"), later], through: .last).checkpoint.wait == nil, "another try comes first")
+        #expect(decide(retries: [(.retry, .accepted)]).checkpoint.wait == nil)
+    }
+
+    @Test("a wait that the service asked for is not cut at the horizon: a push without time for it counts at once")
+    func shortHorizon() {
+        let later = PushOutcome.retry(after: .seconds(900), reason: "InternalServerError")
+        let last = decide(retries: [(.retry, later)], age: 900).checkpoint
+        #expect(last.tallies == [.rejected: 1])
+        #expect(last.reasons == [OutcomeReason(outcome: .rejected, reason: "InternalServerError"): 1])
+        #expect(last.wait == nil)
+        #expect(decide(retries: [(.retry, later)], age: 899).checkpoint.pending.map(\.notBefore) == [Self.now + .seconds(900)])
+    }
+
     @Test("what is worth one try is tried once, however late, and waits only for a service that is out of reach")
     func oneTry() {
         let once = PushMessage.oneTry
         let outcomes: [PushOutcome] = [.accepted, .retry(after: .seconds(1), reason: "429"), .unknown(reason: "r"), .badToken]
         let checkpoint = decide(walk: outcomes, through: .last, expiresAt: once).checkpoint
-        #expect(checkpoint.tallies == [.accepted: 1, .rejected: 1, .unknown: 1, .badToken: 1] && checkpoint.pending.isEmpty)
+        #expect(checkpoint.tallies == [.accepted: 1, .rejected: 1, .unknown: 1, .badToken: 1])
+        #expect(checkpoint.pending.isEmpty)
         #expect(checkpoint.disposition == .finish)
         let waiting = decide(walk: [.notSent(reason: "down")], expiresAt: once).checkpoint
-        #expect(waiting.tallies.isEmpty && waiting.lease.cursor == .beforeAll && waiting.disposition != .finish)
+        #expect(waiting.tallies.isEmpty)
+        #expect(waiting.lease.cursor == .beforeAll)
+        #expect(waiting.disposition != .finish)
         let stalled = lease { $0.stalledSince = Self.now + .seconds(-1800) }
         #expect(decide(walk: [.notSent(reason: "down")], lease: stalled, expiresAt: once).checkpoint.tallies == [.expired: 1])
     }
 
     /// The checkpoints of a push that is never answered, try after try, until it is settled.
     private func unanswered(_ pushType: String) -> [SliceCheckpoint] {
-        let first = SlicePage.Work.walk(.init(candidates: [.init(member: member(1), isSkipped: false)], through: .last))
+        let first = SlicePage.Work.walk(.init(targets: [member(1)], through: .last))
         var checkpoints = [decide(first, [.unknown(reason: "deadline")], lease(), nil, 0, pushType: pushType).checkpoint]
         while let row = checkpoints.last?.pending.first, checkpoints.count < 20 {
             let due = SlicePage.Work.retries([SlicePage.DueTarget(target: row, member: member(1))])
@@ -285,7 +335,8 @@ struct PageDecisionTests {
     func unansweredPush(pushType: String, tries: Int) {
         let checkpoints = unanswered(pushType)
         #expect(checkpoints.count == tries)
-        #expect(checkpoints.last?.tallies == [.unknown: 1] && checkpoints.last?.disposition == .finish)
+        #expect(checkpoints.last?.tallies == [.unknown: 1])
+        #expect(checkpoints.last?.disposition == .finish)
         #expect(checkpoints.last?.reasons == [OutcomeReason(outcome: .unknown, reason: "deadline"): 1])
     }
 
@@ -296,7 +347,8 @@ struct PageDecisionTests {
         let due = SlicePage.Work.retries([SlicePage.DueTarget(target: row, member: member(1))])
         let walked = lease { $0.cursor = .last }
         let unsent = decide(due, [.notSent(reason: "unreachable")], walked, nil, 1).checkpoint
-        #expect(unsent.pending.map(\.unanswered) == [1] && unsent.pending.map(\.cause) == [.unknown])
+        #expect(unsent.pending.map(\.unanswered) == [1])
+        #expect(unsent.pending.map(\.cause) == [.unknown])
         row.unanswered = 2
         let again = SlicePage.Work.retries([SlicePage.DueTarget(target: row, member: member(1))])
         #expect(decide(again, [.unknown(reason: "stream-reset")], walked, nil, 1).checkpoint.tallies == [.unknown: 1])
@@ -306,9 +358,11 @@ struct PageDecisionTests {
     func refusedForGood() {
         for reason in ["Forbidden", "BadTopic", "TopicDisallowed", "DeviceTokenNotForTopic", "PayloadEmpty"] {
             let checkpoint = decide(walk: [.accepted, .rejected(reason: reason)], through: .last).checkpoint
-            #expect(checkpoint.tallies == [.accepted: 1, .rejected: 1] && checkpoint.pending.isEmpty)
+            #expect(checkpoint.tallies == [.accepted: 1, .rejected: 1])
+            #expect(checkpoint.pending.isEmpty)
             #expect(checkpoint.reasons == [OutcomeReason(outcome: .rejected, reason: reason): 1])
-            #expect(checkpoint.failures.map(\.record) == [RecordID("d2")] && checkpoint.failures.map(\.reason) == [reason])
+            #expect(checkpoint.failures.map(\.record) == [RecordID("d2")])
+            #expect(checkpoint.failures.map(\.reason) == [reason])
         }
         #expect(decide(walk: [.tooLarge], through: .last).checkpoint.tallies == [.tooLarge: 1])
     }
@@ -316,7 +370,7 @@ struct PageDecisionTests {
     @Test("the reason of the last try is that of a push whose time ran out")
     func lastReason() {
         let row = PendingTarget(
-            key: SliceKey(1), cause: .unsent, attempts: 9, reason: "name-not-resolved", firstAt: Self.now + .seconds(-1800),
+            key: SliceKey(1), cause: .notSent, attempts: 9, reason: "name-not-resolved", firstAt: Self.now + .seconds(-1800),
             notBefore: Self.now)
         let due = SlicePage.Work.retries([SlicePage.DueTarget(target: row, member: member(1))])
         let checkpoint = decide(due, [], lease { $0.cursor = .last }, nil, 1).checkpoint
@@ -325,7 +379,7 @@ struct PageDecisionTests {
 
     @Test("an outcome that is missing counts as unknown")
     func missing() {
-        let work = SlicePage.Work.walk(.init(candidates: [.init(member: member(1), isSkipped: false)], through: .last))
+        let work = SlicePage.Work.walk(.init(targets: [member(1)], through: .last))
         #expect(decide(work, [], lease(), nil, 0).checkpoint.pending.map(\.cause) == [.unknown])
     }
 
@@ -334,31 +388,32 @@ struct PageDecisionTests {
         let size = #"{"a":""}"#.utf8.count
         for (bytes, type, outcome) in [(4096, "alert", nil), (4097, "alert", TargetOutcome.tooLarge), (4097, "voip", nil)] {
             let body = Array(#"{"a":"\#(String(repeating: "x", count: bytes - size))"}"#.utf8)
-            var candidates = [1, 2].map { SlicePage.Candidate(member: member($0), isSkipped: $0 == 2) }
+            var targets = [1, 2].map { target($0, isSkipped: $0 == 2) }
             for text in ["zzz", "", "ABC", "AB CD", "AB\u{0}"] {
                 let handle = DeviceHandle(malformed: text)
-                candidates.append(.init(member: AudienceMember(handle: handle, platform: .apns, position: 3), isSkipped: false))
+                targets.append(.init(handle: handle, platform: .apns, position: 3))
             }
-            let good = AudienceMember(handle: DeviceHandle(canonical: "ABCD"), platform: .apns, position: 4)
-            candidates.append(.init(member: good, isSkipped: false))
+            targets.append(.init(handle: DeviceHandle(canonical: "ABCD"), platform: .apns, position: 4))
             let page = SlicePage(
                 state: .dispatching, message: AcceptedMessage(body: body, pushType: type, priority: 10),
-                work: .walk(.init(candidates: candidates, through: .last)), pendingCount: 0, nextPendingAt: nil)
+                work: .walk(.init(targets: targets, through: .last)), pendingCount: 0, nextPendingAt: nil)
             let plan = PagePlan(page, lease: lease(), now: Self.now, horizon: .seconds(1))
-            #expect(plan.targets.map(\.settled) == [outcome, .skipped] + Array(repeating: .badToken, count: 5) + [outcome])
+            #expect(plan.settled == [outcome, .skipped] + Array(repeating: .badToken, count: 5) + [outcome])
         }
     }
 
     @Test("one header set per topic; the message's topic wins")
     func batch() {
         let records = zip(Int64(1)..., ["one", "two", "one"]).map { member($0, topic: $1) }
-        let work = SlicePage.Work.walk(.init(candidates: records.map { .init(member: $0, isSkipped: false) }, through: .last))
+        let work = SlicePage.Work.walk(.init(targets: records, through: .last))
         var message = AcceptedMessage(body: [1], pushType: "alert", priority: 5, expiresAt: Timestamp(milliseconds: 9_999_999))
         let page = SlicePage(state: .dispatching, message: message, work: work, pendingCount: 0, nextPendingAt: nil)
         let plan = PagePlan(page, lease: lease(), now: Timestamp(seconds: 1), horizon: .seconds(1))
         let batch = plan.batch(message, of: lease().id)
-        #expect(batch.headers.map(\.topic) == ["one", "two"] && batch.targets.map(\.headers) == [0, 1, 0])
-        #expect(batch.headers.allSatisfy { $0.expiration == 9999 && $0.priority == 5 } && batch.bodies == [[1]])
+        #expect(batch.headers.map(\.topic) == ["one", "two"])
+        #expect(batch.targets.map(\.headers) == [0, 1, 0])
+        #expect(batch.headers.allSatisfy { $0.expiration == 9999 && $0.priority == 5 })
+        #expect(batch.bodies == [[1]])
         message.topic = "all"
         #expect(plan.batch(message, of: lease().id).headers.map(\.topic) == ["all"])
     }

@@ -9,7 +9,7 @@ struct PushPaceTests {
     private func slice() -> SliceID { SliceID(hub: HubID(1), notification: NotificationID(), number: 0) }
 
     @Test(
-        "whoever asks and whenever, no second has more than 1.25 times the rate and one push",
+        "whichever slices ask and whenever, no second has more than 1.25 times the rate and one push",
         arguments: [1, 3, 40, 999, 100_000])
     func bound(rate: Int) {
         let seed = SeededGenerator.newSeed()
@@ -29,7 +29,7 @@ struct PushPaceTests {
         }
     }
 
-    @Test("who comes back as soon as possible gets the whole rate", arguments: [1, 7, 40, 5000])
+    @Test("a slice that asks again as soon as possible gets the whole rate", arguments: [1, 7, 40, 5000])
     func throughput(rate: Int) {
         var pace = PushPace()
         let slice = slice()
@@ -46,17 +46,23 @@ struct PushPaceTests {
     func accounts() {
         var pace = PushPace()
         let (one, two) = (slice(), slice())
-        #expect(pace.take(9, of: one, rate: 4, at: .zero) == 1 && pace.take(9, of: one, rate: 4, at: .zero) == 0)
-        #expect(pace.take(9, of: two, rate: 8, at: .zero) == 2 && pace.wait(of: two, at: .zero) == .milliseconds(250))
-        #expect(PushPace.portion(rate: 8) == 2 && PushPace.portion(rate: 1) == 1 && pace.count == 2)
-        #expect(pace.take(1, of: one, rate: 4, at: .seconds(90)) == 1 && pace.count == 1)
+        #expect(pace.take(9, of: one, rate: 4, at: .zero) == 1)
+        #expect(pace.take(9, of: one, rate: 4, at: .zero) == 0)
+        #expect(pace.take(9, of: two, rate: 8, at: .zero) == 2)
+        #expect(pace.wait(of: two, at: .zero) == .milliseconds(250))
+        #expect(PushPace.portion(rate: 8) == 2)
+        #expect(PushPace.portion(rate: 1) == 1)
+        #expect(pace.count == 2)
+        #expect(pace.take(1, of: one, rate: 4, at: .seconds(90)) == 1)
+        #expect(pace.count == 1)
     }
 
     @Test("a wait is a whole number of milliseconds that is never too short")
     func rounding() {
         let pacing = PushPacing()
         let slice = slice()
-        #expect(pacing.wait(of: slice, at: .zero) == .zero && pacing.take(5, of: slice, rate: 3, at: .zero) == 1)
+        #expect(pacing.wait(of: slice, at: .zero) == .zero)
+        #expect(pacing.take(5, of: slice, rate: 3, at: .zero) == 1)
         #expect(
             pacing.wait(of: slice, at: .zero) == .milliseconds(334) && pacing.wait(of: slice, at: .milliseconds(334)) == .zero)
     }

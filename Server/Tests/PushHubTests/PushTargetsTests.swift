@@ -12,11 +12,20 @@ struct PushTargetsTests {
             pushID: PushID(UUID()))
     }
 
-    private func member(_ number: Int64, topic: String? = nil, environment: String? = nil) -> AudienceMember {
-        AudienceMember(
+    private func member(_ number: Int64, topic: String? = nil, environment: String? = nil) -> TargetPage.Target {
+        TargetPage.Target(
             key: SliceKey(number), record: RecordID("record-\(number)"), platform: .apns,
             handle: DeviceHandle(canonical: "AB0\(number)"), environment: environment, topic: topic,
             registeredAt: Timestamp(milliseconds: number))
+    }
+
+    /// The same targets, of which one gets its push through another record.
+    private func skipping(_ key: SliceKey, of targets: [TargetPage.Target]) -> [TargetPage.Target] {
+        targets.map { target in
+            var target = target
+            target.isSkipped = target.key == key
+            return target
+        }
     }
 
     private let message = AcceptedMessage(body: [1], pushType: "alert", priority: 10)
@@ -29,8 +38,11 @@ struct PushTargetsTests {
     }
 
     /// Each push is the one that is meant for its device.
-    private func expectMatch(_ batch: PushBatch, _ sent: [AudienceMember]) throws {
+    private func expectMatch(_ batch: PushBatch, _ sent: [TargetPage.Target]) throws {
         #expect(batch.targets.map(\.handle) == sent.map(\.handle))
+        // A transport reads them where they lie.
+        let tokens = batch.targets.indices.map { batch.targets.bytes[batch.targets.token(at: $0)] }
+        #expect(tokens.map { String(decoding: $0, as: UTF8.self) } == sent.map(\.handle.text))
         for (target, member) in zip(batch.targets, sent) {
             #expect(target.pushID == PushID(notification: slice.notification, record: try #require(member.record)))
             #expect(target.environment == member.environment && batch.headers[target.headers].topic == member.topic)
@@ -46,7 +58,8 @@ struct PushTargetsTests {
         let targets = PushTargets(given)
         #expect(Array(targets) == given)
         #expect(targets.runs.map(\.positions) == [0..<2, 2..<3, 3..<4, 4..<5, 5..<6])
-        #expect(PushTargets([]).isEmpty && PushTargets([]).runs.isEmpty)
+        #expect(PushTargets([]).isEmpty)
+        #expect(PushTargets([]).runs.isEmpty)
     }
 
     @Test("the targets of a page are its members that a push is sent to, each with its own handle, id, topic and environment")
@@ -54,8 +67,8 @@ struct PushTargetsTests {
         let members = [
             member(1), member(2, topic: "one"), member(3, topic: "one"), member(4, environment: "sandbox"), member(5),
         ]
-        let candidates = SlicePage.Candidates(members.map { .init(member: $0, isSkipped: $0.key == SliceKey(3)) })
-        let batch = plan(.walk(.init(candidates: candidates, through: .last))).batch(message, of: slice)
+        let page = TargetPage(skipping(SliceKey(3), of: members))
+        let batch = plan(.walk(.init(targets: page, through: .last))).batch(message, of: slice)
         let sent = [members[0], members[1], members[3], members[4]]
         try expectMatch(batch, sent)
         #expect(batch.targets.runs.map(\.positions) == [0..<1, 1..<2, 2..<3, 3..<4])
@@ -64,8 +77,8 @@ struct PushTargetsTests {
     @Test("a page of which only some pushes may leave now is sent from its start, and a page of retries without those that went")
     func parts() throws {
         let members = (1...6).map { member(Int64($0), topic: $0.isMultiple(of: 3) ? "three" : nil) }
-        let candidates = SlicePage.Candidates(members.map { .init(member: $0, isSkipped: $0.key == SliceKey(2)) })
-        let whole = plan(.walk(.init(candidates: candidates, through: .last)))
+        let page = TargetPage(skipping(SliceKey(2), of: members))
+        let whole = plan(.walk(.init(targets: page, through: .last)))
         try expectMatch(whole.limited(toPushes: 3).batch(message, of: slice), [members[0], members[2], members[3]])
         let due = members.map { member in
             SlicePage.DueTarget(
@@ -74,14 +87,17 @@ struct PushTargetsTests {
                     notBefore: Timestamp(milliseconds: 1)),
                 member: member.key == SliceKey(4) || member.key == SliceKey(1) ? nil : member)
         }
-        try expectMatch(plan(.retries(due)).batch(message, of: slice), [members[1], members[2], members[4], members[5]])
+        try expectMatch(plan(.retries(.init(due))).batch(message, of: slice), [members[1], members[2], members[4], members[5]])
     }
 
     @Test("outcomes that are said of all at once are those that are said of each")
     func outcomes() {
         let same = PushOutcomes(repeating: .accepted, count: 3)
-        #expect(same == [.accepted, .accepted, .accepted] && same.common == .accepted && same.areAllAccepted)
-        #expect(same.count == 3 && Array(same) == Array(repeating: .accepted, count: 3))
+        #expect(same == [.accepted, .accepted, .accepted])
+        #expect(same.common == .accepted)
+        #expect(same.areAllAccepted)
+        #expect(same.count == 3)
+        #expect(Array(same) == Array(repeating: .accepted, count: 3))
         let mixed: PushOutcomes = [.accepted, .badToken]
         #expect(mixed.common == nil && !mixed.areAllAccepted && mixed[1] == .badToken && mixed != same)
         #expect(!PushOutcomes(repeating: .badToken, count: 2).areAllAccepted)

@@ -29,7 +29,19 @@ struct RetryTableTests {
     func waiting() {
         for ending in [RetryTable.Ending.unreachable, .unavailable, .misconfigured] {
             let rule = RetryTable().rule(for: ending, pushType: "voip")
-            #expect(rule.tries == .untilDeadline && rule.outcome == .expired && rule.allowsAnother(after: 1_000))
+            #expect(rule.tries == .untilDeadline)
+            #expect(rule.outcome == .expired)
+            #expect(rule.allowsAnother(after: 1_000))
+        }
+    }
+
+    @Test("what the service asks for is a least wait, drawn out by up to a tenth")
+    func leastWait() {
+        let asked = Duration.seconds(900)
+        for failures in [1, 2, 30] {
+            #expect(BackOff.target.delay(failures: failures, jitter: 0, minimum: asked) == asked)
+            let longest = BackOff.target.delay(failures: failures, jitter: 1, minimum: asked)
+            #expect(longest > .milliseconds(989_999) && longest < .milliseconds(990_001))
         }
     }
 

@@ -38,10 +38,15 @@ struct TemplateRenderingTests {
     @Test("without headers the body says what the push is")
     func derived() throws {
         let alert = try push(render())
-        #expect(alert.pushType == "alert" && alert.priority == 10 && alert.expiration == nil && alert.topic == nil)
+        #expect(alert.pushType == "alert")
+        #expect(alert.priority == 10)
+        #expect(alert.expiration == nil)
+        #expect(alert.topic == nil)
         #expect(String(decoding: alert.body, as: UTF8.self) == #"{"aps":{"alert":"Hello"}}"#)
         let silent = try push(render(#"{"aps":{"content-available":1,"sound":"$(empty)"}}"#))
-        #expect(silent.pushType == "background" && silent.priority == 5 && silent.collapseID == nil)
+        #expect(silent.pushType == "background")
+        #expect(silent.priority == 5)
+        #expect(silent.collapseID == nil)
     }
 
     @Test("headers say more than the template's own words, and those more than the send")
@@ -54,10 +59,14 @@ struct TemplateRenderingTests {
             $0.expiresAt = Timestamp(seconds: 99); $0.body = Array(#"{"text":"a","n":"1"}"#.utf8)
         }
         let all = try push(render(#"{"aps":{}}"#, headers, expiry: "2030-01-01T00:00:00Z", priority: "10", message: expiring))
-        #expect(all.pushType == "voip" && all.priority == 1 && all.expiration == 7 && all.collapseID == "a")
+        #expect(all.pushType == "voip")
+        #expect(all.priority == 1)
+        #expect(all.expiration == 7)
+        #expect(all.collapseID == "a")
         #expect(all.topic == "com.example.app.voip")
         let own = try push(render(expiry: "2030-01-01T00:00:00Z", priority: "5", message: expiring))
-        #expect(own.expiration == 1_893_456_000 && own.priority == 5)
+        #expect(own.expiration == 1_893_456_000)
+        #expect(own.priority == 5)
         #expect(try push(render(expiry: "0", message: expiring)).expiration == 0)
         #expect(try push(render(message: expiring)).expiration == 99)
         #expect(try push(render(expiry: "$(missing)", message: expiring)).expiration == 99)
@@ -67,15 +76,21 @@ struct TemplateRenderingTests {
     func ofTheSend() throws {
         let said = message { ($0.pushType, $0.priority, $0.collapseID) = ("voip", 5, "score") }
         let plain = try push(render(message: said))
-        #expect(plain.pushType == "voip" && plain.priority == 5 && plain.collapseID == "score")
+        #expect(plain.pushType == "voip")
+        #expect(plain.priority == 5)
+        #expect(plain.collapseID == "score")
         let headers = [("apns-push-type", "alert"), ("apns-priority", "10"), ("apns-collapse-id", "own")]
         let own = try push(render(#"{"aps":{"alert":"x"}}"#, headers, message: said))
-        #expect(own.pushType == "alert" && own.priority == 10 && own.collapseID == "own")
+        #expect(own.pushType == "alert")
+        #expect(own.priority == 10)
+        #expect(own.collapseID == "own")
         #expect(try push(render(priority: "1", message: said)).priority == 1)
         let silent = #"{"aps":{"content-available":1}}"#
         // A chosen collapse id is for silent pushes as well, and 10 is lowered for them.
         let chosen = try push(render(silent, message: message { ($0.priority, $0.collapseID) = (10, "score") }))
-        #expect(chosen.pushType == "background" && chosen.priority == 5 && chosen.collapseID == "score")
+        #expect(chosen.pushType == "background")
+        #expect(chosen.priority == 5)
+        #expect(chosen.collapseID == "score")
         #expect(try render(message: message { $0.pushType = "background" }) == .failed(.invalidFormat))
         #expect(try render(#"{"aps":{"alert":"x"}}"#, [("apns-push-type", "background")]) == .failed(.invalidFormat))
         #expect(try push(render(silent, message: message { $0.pushType = "background" })).pushType == "background")
@@ -89,7 +104,8 @@ struct TemplateRenderingTests {
     @Test("an alert that may not stack has a collapse id of send and template, within what a header takes")
     func collapse() throws {
         let ids = try ["a", "b", nil].map { try push(render(name: $0)).collapseID ?? "" }
-        #expect(Set(ids).count == 3 && ids.allSatisfy { $0.hasPrefix(Self.notification.text) && $0.utf8.count <= 64 })
+        #expect(Set(ids).count == 3)
+        #expect(ids.allSatisfy { $0.hasPrefix(Self.notification.text) && $0.utf8.count <= 64 })
         #expect(try push(render(message: message { $0.collapseID = nil })).collapseID == nil)
     }
 
@@ -125,7 +141,7 @@ struct TemplateRenderingTests {
         ]
         let first = filling.fill(page, of: Self.notification)
         #expect(first.count == 2 && first[TemplateID(2)] == .failed(.invalidFormat))
-        // Another content under a known id is not looked at: the id stands for the content.
+        // Another content under a known id is not rendered: the id identifies the content.
         page.templates = [TemplateID(1): DeviceTemplate(name: "a", body: #"{"x":1}"#)]
         #expect(filling.fill(page, of: Self.notification)[TemplateID(1)] == first[TemplateID(1)])
         page.message.format = .native(.apns)

@@ -6,9 +6,9 @@ import Testing
 
 @Suite("The log of a trouble")
 struct TroubleLogTests {
-    private func told(_ notes: LogNotes) -> [String] { notes.lines.map { "\($0.level) \($0.message)" } }
+    private func logged(_ notes: LogNotes) -> [String] { notes.lines.map { "\($0.level) \($0.message)" } }
 
-    @Test("it is told when it begins and when it is over, however often it is met meanwhile")
+    @Test("it is logged when it begins and when it is over, however often it fails meanwhile")
     func once() {
         let notes = LogNotes()
         let trouble = TroubleLog("The queue cannot be read", logger: notes.logger)
@@ -19,10 +19,10 @@ struct TroubleLogTests {
             for _ in 1...3 { trouble.succeeded() }
         }
         let expected = ["warning The queue cannot be read", "notice Over: The queue cannot be read"]
-        #expect(told(notes) == expected + expected)
+        #expect(logged(notes) == expected + expected)
     }
 
-    @Test("another reason is told too, and not without end")
+    @Test("another reason is logged too, up to a limit")
     func reasons() {
         let notes = LogNotes()
         let trouble = TroubleLog("The queue cannot be read", logger: notes.logger)
@@ -34,6 +34,6 @@ struct TroubleLogTests {
         for number in 1...100 { trouble.failed(ServiceError(.notReady, "reason \(number)")) }
         #expect(notes.lines.count == 8)
         trouble.succeeded()
-        #expect(told(notes).last == "notice Over: The queue cannot be read")
+        #expect(logged(notes).last == "notice Over: The queue cannot be read")
     }
 }

@@ -1,9 +1,9 @@
 import ClarionTesting
-import HubProtocol
 import RichPushModel
 import SharedAccess
 import Testing
 
+@testable import HubProtocol
 @testable import RemoteHub
 
 @Suite("Calls to a hub elsewhere")
@@ -68,11 +68,11 @@ struct RemoteCallTests {
         #expect(error.fate == .unknown)
     }
 
-    @Test("no connection at all means that nothing was done, and a broken one that nobody knows")
+    @Test("no connection at all means that nothing was done, and a broken one that the outcome is unknown")
     func connections() async throws {
         let options = RemoteHubOptions(retries: 0)
-        let nobody = try ScriptedRemote(.fault(.unreachable("nothing answers")), options: options)
-        let first = try await nobody.failure { try await $0.send(.apple("{}"), requestID: "r") }
+        let unreachable = try ScriptedRemote(.fault(.unreachable("nothing answers")), options: options)
+        let first = try await unreachable.failure { try await $0.send(.apple("{}"), requestID: "r") }
         #expect(first == RemoteHubError(.unreachable, .nothingDone, "nothing answers", requestID: "r"))
         let broken = try ScriptedRemote(.fault(.interrupted("it broke")), options: options)
         #expect(try await broken.failure { try await $0.send(.apple("{}")) }.fate == .unknown)

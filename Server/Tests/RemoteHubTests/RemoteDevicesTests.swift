@@ -1,7 +1,7 @@
-import HubProtocol
 import RichPushModel
 import Testing
 
+@testable import HubProtocol
 @testable import RemoteHub
 
 @Suite("Registrations and installations at a hub elsewhere")
@@ -51,7 +51,7 @@ struct RemoteDevicesTests {
         #expect(asked.map { $0.headers["If-Match"] } == [nil, nil, "\"1\"", "*", "\"2\"", nil])
     }
 
-    @Test("a registration id comes from Location, and one that is gone is told apart")
+    @Test("a registration id comes from Location, and a removed one has its own error")
     func registrationID() async throws {
         let remote = try ScriptedRemote(
             .status(201, [HeaderField("location", "https://push.example.test/demo/registrationIDs/7-8-2?api-version=2020-06")]),
@@ -93,11 +93,12 @@ struct RemoteDevicesTests {
         for try await _ in remote.hub.registrations(withHandle: "0a1b") {}
         for try await _ in remote.hub.registrations(withHandle: "https://e/", on: .browser) {}
         let urls = remote.transport.asked.map(\.url)
+        try #require(urls.count == 3)
         #expect(urls[0] == "https://push.example.test:8443/demo/tags/city%3AOslo/registrations?api-version=2020-06&%24top=100")
-        let query = QueryParameters(urls[1].split(separator: "?").last.map(String.init))
+        let query = HubQuery(urls[1].split(separator: "?").last.map(String.init))
         #expect(query["$filter"] == "DeviceToken eq '0A1B'")
         #expect(try ListQuery(query).filter?.handle == .init(.deviceToken, "0A1B"))
-        #expect(QueryParameters(urls[2].split(separator: "?").last.map(String.init))["$filter"] == "Endpoint eq 'https://e/'")
+        #expect(HubQuery(urls[2].split(separator: "?").last.map(String.init))["$filter"] == "Endpoint eq 'https://e/'")
     }
 
     @Test("an installation is put, read, patched and removed")

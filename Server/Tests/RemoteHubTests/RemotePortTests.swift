@@ -1,12 +1,13 @@
-import HubProtocol
 import PushHub
 import RichPushModel
 import ServiceErrors
 import TagExpressions
 import Testing
+import WireText
 
 import struct RichPushModel.Tag
 
+@testable import HubProtocol
 @testable import RemoteHub
 
 @Suite("An app backend's hub that lies elsewhere")
@@ -43,7 +44,8 @@ struct RemotePortTests {
             ])
         let ids = Set(asked.compactMap { $0.headers["x-ms-client-request-id"] })
         #expect(ids == [RemoteHub.requestID("k")], "the same key is the same id, here and after a restart")
-        #expect(NotificationID(RemoteHub.requestID("k")) != nil && RemoteHub.requestID("k").count == 36)
+        #expect(NotificationID(RemoteHub.requestID("k")) != nil)
+        #expect(RemoteHub.requestID("k").count == 36)
         #expect(RemoteHub.requestID("k") != RemoteHub.requestID("l"))
     }
 
@@ -72,7 +74,7 @@ struct RemotePortTests {
         #expect(await code { _ = try await remote.hub.send(direct) } == .invalidField)
     }
 
-    @Test("what has expired while the hub was away does not go out late, and what went out before is still told")
+    @Test("what has expired while the hub was unavailable is not sent late, and an earlier send is still reported")
     func expired() async throws {
         let remote = try ScriptedRemote(.queued)
         var command = try command()
@@ -110,7 +112,7 @@ struct RemotePortTests {
         #expect(await code { _ = try await remote.hub.send(try command()) } == expected)
     }
 
-    @Test("what became of a key is told while it is known, and never guessed")
+    @Test("the outcome of a key is reported while it is known, and never guessed")
     func keys() async throws {
         let remote = try ScriptedRemote(.queued, .fault(.interrupted("x")), .status(400), options: RemoteHubOptions(retries: 0))
         let id = try await remote.hub.send(try command(key: "taken")).id

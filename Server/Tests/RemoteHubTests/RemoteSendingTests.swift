@@ -1,7 +1,8 @@
-import HubProtocol
 import RichPushModel
 import Testing
+import WireText
 
+@testable import HubProtocol
 @testable import RemoteHub
 
 @Suite("Sends through a hub elsewhere")

@@ -1,10 +1,10 @@
 import ClarionTesting
-import HubProtocol
 import Logging
 import NIOConcurrencyHelpers
 import SharedAccess
 import Testing
 
+@testable import HubProtocol
 @testable import RemoteHub
 
 /// Answers from a list, and remembers what it was asked.

@@ -12,7 +12,7 @@ struct SealedSenderTests {
     private static let secret = "Meet me at the old harbour"
     private static let picture = Data([0x89, 0x50, 0x4E, 0x47, 0x0D, 0x0A, 0x1A, 0x0A]) + Data(repeating: 7, count: 5_000)
 
-    /// A backend that keeps what it gets, and takes a number away as often as told.
+    /// A backend that keeps what it gets, and takes a number away a given number of times.
     private final class KeepingBackend: SealedBackend {
         struct State {
             var number: Int32 = 7
@@ -69,19 +69,19 @@ struct SealedSenderTests {
             self.user = user
         }
 
-        func open(_ envelope: Data, _ number: Int32) throws -> SealedWords {
+        func open(_ envelope: Data, _ number: Int32) throws -> SealedText {
             let file = FileManager.default.temporaryDirectory.appendingPathComponent(UUID().uuidString)
             defer { try? FileManager.default.removeItem(at: file) }
             try envelope.write(to: file)
             return try SealedEnvelope(file).open(
                 for: #require(RichID(number: number)), installation: installation, with: key
-            ).words
+            ).text
         }
     }
 
     private func message() -> SealedMessage {
         SealedMessage(
-            words: SealedWords(kind: .image, message: Self.secret), content: SealingPart(bytes: Self.picture, format: .png))
+            words: SealedText(kind: .image, message: Self.secret), content: SealingPart(bytes: Self.picture, format: .png))
     }
 
     @Test("content is sealed and stored once, its key is wrapped for each of a hundred installations, and all of them open it")
@@ -96,19 +96,24 @@ struct SealedSenderTests {
         for device in devices { #expect(try device.open(envelope, 7).message == Self.secret) }
         #expect(throws: SealingError.self) { try Device(1).open(envelope, 7) }
         let request = try #require(state.sends.first)
-        #expect(request.kind == .sealed && request.message.isEmpty && request.title == nil)
-        #expect(request.audience == "username:alice" && request.contentID == "content-1" && request.thumbID == "content-2")
+        #expect(request.kind == .sealed)
+        #expect(request.message.isEmpty)
+        #expect(request.title == nil)
+        #expect(request.audience == "username:alice")
+        #expect(request.contentID == "content-1")
+        #expect(request.thumbID == "content-2")
         for upload in state.uploads {
-            #expect(upload.range(of: Data(Self.secret.utf8)) == nil && upload.range(of: Data(repeating: 7, count: 64)) == nil)
+            #expect(upload.range(of: Data(Self.secret.utf8)) == nil)
+            #expect(upload.range(of: Data(repeating: 7, count: 64)) == nil)
         }
     }
 
     private static func words(
-        _ kind: ContentKind = .text, message: String = "Hello", _ change: (inout SealedWords) -> Void = { _ in }
+        _ kind: ContentKind = .text, message: String = "Hello", _ change: (inout SealedText) -> Void = { _ in }
     )
         -> SealedMessage
     {
-        var words = SealedWords(kind: kind, message: message)
+        var words = SealedText(kind: kind, message: message)
         change(&words)
         return SealedMessage(words: words)
     }
@@ -124,11 +129,13 @@ struct SealedSenderTests {
         ("content", words(.image)), ("kind", words(.sealed)), ("kind", words(ContentKind(rawValue: "hologram"))),
         (
             "content",
-            SealedMessage(words: SealedWords(message: "a"), content: SealingPart(bytes: picture, format: .png))
+            SealedMessage(words: SealedText(message: "a"), content: SealingPart(bytes: picture, format: .png))
         ),
     ]
 
-    @Test("what a send in clear would be refused for is not sealed: nobody else could check it", arguments: unfitMessages.indices)
+    @Test(
+        "what a send in clear would be refused for is not sealed: only the sender could check it",
+        arguments: unfitMessages.indices)
     func unfit(index: Int) async throws {
         let (field, message) = Self.unfitMessages[index]
         let backend = KeepingBackend([try Device(1).entry])
@@ -157,7 +164,8 @@ struct SealedSenderTests {
     }
 
     @Test(
-        "when another send takes the number, who signed in or out meanwhile is seen: the new keys open it, and new gaps are told")
+        "when another send takes the number, sign-ins and sign-outs meanwhile count: the new keys open it, and new gaps are reported"
+    )
     func changedMeanwhile() async throws {
         let (before, after, carol) = (try Device(1), try Device(2), try Device(3, of: "carol"))
         let users = try ["alice", "carol", "dave"].map { try #require(UserName($0)) }
@@ -166,7 +174,8 @@ struct SealedSenderTests {
         _ = try await SealedSender(backend).send(message(), to: users, onGap: { gaps.append($0.user) })
         #expect(gaps == ["dave", "carol"])
         let state = backend.state.withLockedValue { $0 }
-        #expect(state.uploads.count == 3 && state.sends.count == 2)
+        #expect(state.uploads.count == 3)
+        #expect(state.sends.count == 2)
         #expect(try after.open(try #require(state.uploads.last), 8).message == Self.secret)
         #expect(throws: SealingError.self) { try before.open(try #require(state.uploads.last), 8) }
         let gone = KeepingBackend([before.entry], conflicts: 1, later: [])
@@ -200,7 +209,7 @@ struct SealedSenderTests {
         #expect(throws: SealingError.self) { try liar.open(envelope, 7) }
     }
 
-    @Test("pinned keys without any of somebody named are an error before anything is uploaded")
+    @Test("pinned keys without any of a named user are an error before anything is uploaded")
     func notPinned() async throws {
         let (alice, bob) = (try Device(1), try Device(2, of: "Bob"))
         let users = try ["alice", "bob"].map { try #require(UserName($0)) }
@@ -225,7 +234,7 @@ struct SealedSenderTests {
         #expect(throws: SealingError.self) { try alice.open(envelope, 7) }
     }
 
-    @Test("what some devices cannot open is told with their number before anything is uploaded, and may be refused there")
+    @Test("devices that cannot open it are reported with their number before anything is uploaded, and may be refused there")
     func gaps() async throws {
         struct Refusal: Error {}
         let (old, new, third) = (try Device(1), try Device(2), try Device(3))
@@ -241,7 +250,9 @@ struct SealedSenderTests {
                 #expect(backend.state.withLockedValue { $0.uploads.isEmpty })
                 gaps.append(gap)
             })
-        #expect(gaps.map(\.installations) == [3, 0] && gaps.map(\.missing) == [1, 0] && gaps.map(\.differing) == [1, 0])
+        #expect(gaps.map(\.installations) == [3, 0])
+        #expect(gaps.map(\.missing) == [1, 0])
+        #expect(gaps.map(\.differing) == [1, 0])
         #expect(
             gaps.map(\.description) == [
                 "2 of alice's 3 devices cannot open it: the keys given hold none for 1, the server names another key for 1",
@@ -257,7 +268,7 @@ struct SealedSenderTests {
         #expect(other.state.withLockedValue { $0.uploads.isEmpty && $0.sends.isEmpty })
     }
 
-    @Test("over HTTP it signs its calls, names their types, and tells a refusal in the backend's words")
+    @Test("over HTTP it signs its calls, names their types, and reports a refusal in the backend's text")
     func overHTTP() async throws {
         let device = try Device(1)
         let directory = SealingDirectory(number: try #require(RichID(number: 7)), keys: [device.entry])
@@ -273,7 +284,7 @@ struct SealedSenderTests {
         let backend = try RemoteAppBackend(
             "https://push.example.com/", user: #require(UserName("carol@x")), password: "geheim", options: .init(),
             transport: transport)
-        let words = SealedMessage(words: SealedWords(message: Self.secret))
+        let words = SealedMessage(words: SealedText(message: Self.secret))
         await #expect(throws: problem) { try await SealedSender(backend).send(words, to: [#require(UserName("a@b"))]) }
         #expect(
             transport.asked.map { "\($0.method) \($0.url)" } == [

@@ -1,5 +1,4 @@
 import HTTPTypes
-import HubProtocol
 import Hummingbird
 import Logging
 import NIOConcurrencyHelpers
@@ -7,6 +6,7 @@ import NIOCore
 import RichPushModel
 import Testing
 
+@testable import HubProtocol
 @testable import RemoteHub
 
 /// A server in this process that answers golden bodies and keeps what it was asked: the real connections of the client.
@@ -72,7 +72,7 @@ private struct StandIn: Sendable {
     private func golden(_ route: HubRoute, _ request: Request) -> Response {
         let location = LocationHeader(
             authority: request.head.authority, fallback: "f", route: route,
-            apiVersion: QueryParameters(request.uri.query).apiVersion)
+            apiVersion: HubQuery(request.uri.query).apiVersion)
         var answer = Response(status: .init(code: route.operation.successStatus))
         switch route.operation {
         case .send, .sendBatch, .schedule: answer.headers[.location] = location.member("n-0-1")
@@ -137,8 +137,8 @@ struct StandInHubTests {
         }
     }
 
-    @Test("where nobody listens, nothing was done")
-    func nobody() async throws {
+    @Test("without a listener, nothing was done")
+    func noListener() async throws {
         let hub = try RemoteHub(
             "Endpoint=http://127.0.0.1:1/;SharedAccessKeyName=n;SharedAccessKey=k=", hub: "demo",
             options: RemoteHubOptions(retries: 1, firstPause: .milliseconds(1)))

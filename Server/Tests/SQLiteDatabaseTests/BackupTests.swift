@@ -65,7 +65,10 @@ struct BackupTests {
         try await command.backUp(to: store.folder + "/copy") { bytes in reports.withLock { $0.append(bytes) } }
         let found = reports.withLock { $0 }
         #expect(found.count > 5 && found == found.sorted(), "\(found)")
-        #expect(found.last.map { $0 > used / 2 && $0 <= used } == true, "\(found) of \(used)")
+        // A few pages are read twice.
+        let last = try #require(found.last)
+        #expect(last > used / 2, "\(found) of \(used)")
+        #expect(last <= used + used / 100, "\(found) of \(used)")
         try command.close()
     }
 

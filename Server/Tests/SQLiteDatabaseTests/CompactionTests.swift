@@ -12,7 +12,7 @@ struct CompactionTests {
     private static let create = "CREATE TABLE filling (number INTEGER PRIMARY KEY, bytes BLOB NOT NULL)"
     private static let insert = SQLStatement("INSERT INTO filling (number, bytes) VALUES ($1, zeroblob(6000))")
 
-    /// Time passes with each pause, and nobody waits for it.
+    /// Each pause advances the clock without waiting.
     private struct HastyClock: ServiceClock {
         var now: Timestamp { Timestamp(seconds: 1) }
         var uptime: Duration { .zero }
@@ -228,19 +228,19 @@ struct CompactionTests {
         configuration.allowsUnsafeTransactions = true
         let other = try DatabaseQueue(path: store.path, configuration: configuration)
         await #expect(throws: SQLFault.unavailable(reason: "SQLITE_BUSY: database is locked")) {
-            try await command.giveBackFreePages(clock: HastyClock(), patience: .zero) { done, _ in
+            try await command.giveBackFreePages(clock: HastyClock(), lockTimeout: .zero) { done, _ in
                 if done == 3 { try await other.writeWithoutTransaction { try $0.execute(sql: "BEGIN IMMEDIATE") } }
             }
         }
         #expect(try await command.space().pages < before.pages)
         #expect(try await Self.busyTimeout(command) == 5000)
         try await other.writeWithoutTransaction { try $0.execute(sql: "ROLLBACK") }
-        try await command.giveBackFreePages(clock: HastyClock(), patience: .zero)
+        try await command.giveBackFreePages(clock: HastyClock(), lockTimeout: .zero)
         #expect(try await command.space().freePages == 0)
         try command.close()
     }
 
-    @Test("a file is not written anew while another program writes: that ends with its patience, and the file is as it was")
+    @Test("a file is not written anew while another program writes: that ends with its timeout, and the file is as it was")
     func busy() async throws {
         let store = try await TemporaryStore()
         var configuration = Configuration()
@@ -250,7 +250,7 @@ struct CompactionTests {
         let before = try await command.space()
         try await other.writeWithoutTransaction { try $0.execute(sql: "BEGIN IMMEDIATE") }
         await #expect(throws: SQLFault.unavailable(reason: "SQLITE_BUSY: database is locked")) {
-            try await command.rewrite(patience: .zero)
+            try await command.rewrite(lockTimeout: .zero)
         }
         try await other.writeWithoutTransaction { try $0.execute(sql: "ROLLBACK") }
         #expect(try await command.space() == before)

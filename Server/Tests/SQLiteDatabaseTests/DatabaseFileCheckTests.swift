@@ -97,6 +97,16 @@ struct DatabaseFileCheckTests {
         }
     }
 
+    @Test("a file that the engine cannot open has the reason of the system, as where a command opens it to write")
+    func unopened() async throws {
+        let store = try await filled()
+        try store.database.close()
+        let below = store.path + "/clarion.sqlite"
+        let reason = "the database file cannot be opened: a part of the path is no folder (ENOTDIR)"
+        await #expect(throws: SQLFault.unavailable(reason: reason)) { _ = try await DatabaseFileCheck.defects(of: below) }
+        await #expect(throws: SQLFault.unavailable(reason: reason)) { _ = try await DatabaseFileCheck.isOurs(below) }
+    }
+
     @Test("a file that is no database is damaged, and one that is not there cannot be read")
     func none() async throws {
         let store = try await TemporaryStore()

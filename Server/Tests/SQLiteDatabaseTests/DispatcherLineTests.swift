@@ -38,8 +38,8 @@ struct DispatcherLineTests {
         #expect(try await queue.lease(request).map(\.id) == [lease.id])
     }
 
-    @Test("what is on its way when another lease's answer is lost stays in hand, and is sent once")
-    func inHand() async throws {
+    @Test("a slice that is being sent when another lease's answer is lost stays leased, and is sent once")
+    func staysLeased() async throws {
         let bench = try await HubBench()
         try await bench.register(0..<300)
         let receipt = try await bench.send()
@@ -47,7 +47,7 @@ struct DispatcherLineTests {
         let queue = UncertainQueue(bench.store.hub.queue, clock: bench.clock, lostLeases: 1, afterLeases: 1)
         let dispatcher = bench.dispatcher(queue, signal: signal)
         bench.transport.beforeAnswer {
-            // The answer to this question is lost; the one after it frees what nobody has in hand.
+            // The answer to this question is lost; the one after it frees leases without a worker.
             for _ in 0..<2 { _ = await dispatcher.pass() }
         }
         #expect(await dispatcher.pass() == 1)
@@ -82,7 +82,8 @@ struct DispatcherLineTests {
         bench.clock.advance(by: .milliseconds(200))
         #expect(await dispatcher.pass() == 1)
         #expect(try await bench.telemetry(receipt).outcomes == [.accepted: 1])
-        #expect(queue.releases.count == 1 && bench.transport.batches.count == 1)
+        #expect(queue.releases.count == 1)
+        #expect(bench.transport.batches.count == 1)
         bench.clock.advance(by: .seconds(10))
         #expect(await dispatcher.pass() == 0 && queue.releases.count == 1, "the doubt is over")
     }
@@ -129,7 +130,7 @@ struct DispatcherLineTests {
         #expect(try await bench.telemetry(receipt).outcomes == [.accepted: 1] && bench.transport.batches.count == 2)
     }
 
-    @Test("what a transport does to get ready is over before the lease is looked at")
+    @Test("a transport's preparation is over before the lease is checked")
     func gettingReady() async throws {
         let bench = try await HubBench()
         try await bench.register(1)
@@ -137,11 +138,12 @@ struct DispatcherLineTests {
         let slow = SlowQueue(bench.store.hub.queue, clock: bench.clock, delay: .zero)
         bench.transport.whilePreparing { bench.clock.advance(by: .seconds(31)) }
         #expect(await bench.dispatcher(slow).pass() == 1)
-        #expect(slow.renewals == 1 && bench.transport.batches.count == 1)
+        #expect(slow.renewals == 1)
+        #expect(bench.transport.batches.count == 1)
         #expect(try await bench.telemetry(receipt).outcomes == [.accepted: 1])
     }
 
-    /// A pass during which time goes on whenever somebody waits for it.
+    /// A pass during which the clock advances whenever a task waits for it.
     private func pass(_ dispatcher: Dispatcher, _ clock: ManualClock) async {
         await withTaskGroup { group in
             group.addTask { _ = await dispatcher.pass() }
@@ -156,7 +158,7 @@ struct DispatcherLineTests {
         }
     }
 
-    @Test("feedback bears when it was handed to the store, and not when it was decided, before an outage")
+    @Test("feedback has the time at which the store received it, not that of the decision before an outage")
     func lateFeedback() async throws {
         let bench = try await HubBench { _, _ in .badToken }
         try await bench.register(0..<3)
@@ -166,7 +168,8 @@ struct DispatcherLineTests {
         let dispatcher = bench.dispatcher(queue)
         await pass(dispatcher, bench.clock)
         let rows = try await bench.hub.feedback()
-        #expect(rows.count == 3 && rows.allSatisfy { $0.notedAt >= start + .seconds(20) })
+        #expect(rows.count == 3)
+        #expect(rows.allSatisfy { $0.notedAt >= start + .seconds(20) })
     }
 
     @Test("a store that takes nothing for twenty seconds, less than a lease, costs no push a repeat")
@@ -179,7 +182,8 @@ struct DispatcherLineTests {
         await pass(dispatcher, bench.clock)
         #expect(bench.clock.uptime >= .seconds(20))
         let end = try await bench.settle(receipt, dispatcher)
-        #expect(end.state == .completed && end.outcomes == [.accepted: 300])
+        #expect(end.state == .completed)
+        #expect(end.outcomes == [.accepted: 300])
         #expect(bench.transport.count(.accepted) == 300)
     }
 
@@ -193,6 +197,8 @@ struct DispatcherLineTests {
         #expect(await dispatcher.pass() == 1)
         #expect(bench.transport.batches.count == 2)
         let end = try await bench.settle(receipt, dispatcher)
-        #expect(end.state == .completed && end.outcomes == [.accepted: 500] && bench.transport.batches.count == 5)
+        #expect(end.state == .completed)
+        #expect(end.outcomes == [.accepted: 500])
+        #expect(bench.transport.batches.count == 5)
     }
 }

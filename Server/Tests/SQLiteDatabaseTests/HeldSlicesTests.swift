@@ -6,7 +6,7 @@ import Testing
 
 @testable import PushHub
 
-@Suite("What a dispatcher says it has in hand")
+@Suite("The leased slices that a dispatcher reports")
 struct HeldSlicesTests {
     /// A queue that remembers what it was asked for.
     private final class AskedQueue: SliceQueue {
@@ -33,7 +33,7 @@ struct HeldSlicesTests {
         }
     }
 
-    @Test("each look for work tells the queue what is in hand of which kind and hub, and no more when it is done")
+    @Test("each request for work names the leased slices of each kind and hub, and no more when they are done")
     func held() async throws {
         let bench = try await HubBench()
         try await bench.register(0..<20)
@@ -59,7 +59,7 @@ struct HeldSlicesTests {
         #expect(queue.requests.map(\.held) == [[:], [.single: [bench.hubID: 3], .small: [bench.hubID: 1]], [:]])
     }
 
-    @Test("a hub whose slices are in hand comes after one that has none, as the dispatcher asks")
+    @Test("a hub with leased slices comes after one without, as the dispatcher asks")
     func turns() async throws {
         let bench = try await HubBench()
         try await bench.register(0..<20)

@@ -7,7 +7,7 @@ import TagExpressions
 
 @testable import PushHub
 
-/// A hub with real storage, a transport that answers as told and a clock that stands.
+/// A hub with real storage, a scripted transport and a manual clock.
 final class HubBench: Sendable {
     let store: TemporaryStore
     let clock = ManualClock()

@@ -16,7 +16,7 @@ struct HubModel {
         var tags: Set<Tag>
         var template: DeviceTemplate?
         var version: Int64
-        var isParked = false
+        var isInactive = false
 
         var key: SliceKey { SliceKey(of: id) }
 
@@ -35,9 +35,9 @@ struct HubModel {
             template: request.template, version: (rows[request.id]?.version ?? 0) + 1)
     }
 
-    mutating func put(_ content: InstallationUpsert, keepsParking: Bool = false) {
+    mutating func put(_ content: InstallationUpsert, keepsInactive: Bool = false) {
         let old = rows[content.id]
-        let isParked = keepsParking && old?.isParked == true && old?.handle == content.handle
+        let isInactive = keepsInactive && old?.isInactive == true && old?.handle == content.handle
         remove(content.id)
         installations[content.id] = content
         var tags = Set(content.tags)
@@ -45,7 +45,7 @@ struct HubModel {
         if let user = content.userID { tags.insert(Tag.addressing("$UserId:{\(user)}")!) }
         let native = Row(
             id: content.id, isInstallation: true, platform: content.platform, handle: content.handle, tags: tags,
-            version: (old?.version ?? 0) + 1, isParked: isParked)
+            version: (old?.version ?? 0) + 1, isInactive: isInactive)
         rows[content.id] = native
         for (name, template) in content.templates {
             var row = native
@@ -76,7 +76,7 @@ struct HubModel {
                 case .native(let platform): row.template == nil && row.platform == platform
                 case .template: row.template != nil
                 }
-            return isKind && row.handle != nil && !row.isParked && (audience?.matches(row.tags) ?? true)
+            return isKind && row.handle != nil && !row.isInactive && (audience?.matches(row.tags) ?? true)
         }
     }
 
@@ -93,6 +93,6 @@ struct HubModel {
 
     mutating func bad(_ sent: Row) {
         let family = sent.isInstallation ? sent.parent ?? sent.id : sent.id
-        for (id, row) in rows where id == family || (sent.isInstallation && row.parent == family) { rows[id]?.isParked = true }
+        for (id, row) in rows where id == family || (sent.isInstallation && row.parent == family) { rows[id]?.isInactive = true }
     }
 }

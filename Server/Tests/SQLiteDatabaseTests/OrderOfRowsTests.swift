@@ -14,10 +14,14 @@ struct OrderOfRowsTests {
         "slices ORDER BY s.ready_at",
         // What has expired or is too old goes, portion by portion, until none is left.
         "devices ORDER BY expires_at", "feedback ORDER BY noted_at",
-        // A hub has one job at most that no earlier one of its own keeps waiting, and only such are looked at.
+        // A hub has at most one job that no earlier one of its own keeps waiting, and only such jobs are read.
         "jobs ORDER BY ready_at, hub_id",
         // Of each record there is one row: they are grouped.
         "device_changes ORDER BY oldest, record_id",
+        // A page of a send: the merged entries of tags are grouped by key, and each key is of one record.
+        " ORDER BY slice_key", "entries ORDER BY e.slice_key",
+        // Rows of one slice, of which each record has one.
+        " ORDER BY p.not_before, p.slice_key",
         // Not of the schema: each column of a table has a number of its own.
         "pragma_table_info ORDER BY cid",
     ]

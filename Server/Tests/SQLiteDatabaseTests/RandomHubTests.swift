@@ -126,7 +126,7 @@ struct RandomHubTests {
         }
         try await run.bench.hub.update(installation: id, change)
         change(&content)
-        run.model.put(content, keepsParking: true)
+        run.model.put(content, keepsInactive: true)
     }
 
     private func remove(_ run: inout Run) async throws {
@@ -210,7 +210,7 @@ extension RandomHubTests {
                 HubModel.Row(
                     id: record.id, parent: record.parent, isInstallation: record.kind == .installation, platform: record.platform,
                     handle: record.handle, tags: record.matchingTags, template: record.template, version: record.version,
-                    isParked: record.parkedAt != nil)
+                    isInactive: record.inactiveAt != nil)
             })
         #expect(found == Set(run.model.rows.values.filter { $0.handle != nil }), "seed \(run.seed), step \(step)")
         for number in 0..<8 {

@@ -38,7 +38,7 @@ struct ReaderPoolTests {
         func letGo() { gate.signal() }
     }
 
-    @Test("who finds no connection free is read in the order in which they came")
+    @Test("reads that find no free connection are done in the order in which they came")
     func line() async throws {
         let bench = try await Bench()
         try await withThrowingTaskGroup(of: Void.self) { group in
@@ -51,7 +51,8 @@ struct ReaderPoolTests {
             bench.letGo()
             try await group.waitForAll()
         }
-        #expect(bench.read.withLock { $0 } == Array(0...20) && bench.pool.waitingCount == 0)
+        #expect(bench.read.withLock { $0 } == Array(0...20))
+        #expect(bench.pool.waitingCount == 0)
         try await bench.note(21)
     }
 
@@ -72,7 +73,7 @@ struct ReaderPoolTests {
         #expect(bench.read.withLock { $0 } == [0, 1, 2])
     }
 
-    @Test("when it is closed, what goes on ends well, and who waits or comes later is told")
+    @Test("when it is closed, running reads end well, and waiting and later ones fail")
     func closing() async throws {
         let bench = try await Bench()
         let closed = SQLFault.unavailable(reason: "the database is closed")

@@ -20,7 +20,8 @@ struct SQLiteColumnsTests {
         }
         let reads = try await store.database.read(check)
         let writes = try await store.database.write(check)
-        #expect(reads && writes)
+        #expect(reads)
+        #expect(writes)
         // What the two are compared with: a connection that has one.
         var serialised: OpaquePointer?
         sqlite3_open_v2(":memory:", &serialised, SQLITE_OPEN_READWRITE | SQLITE_OPEN_FULLMUTEX, nil)

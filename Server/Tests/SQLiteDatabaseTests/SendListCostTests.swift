@@ -54,7 +54,7 @@ struct SendListCostTests {
         let database = CountedDatabase(store.database)
         let sends = (0..<count).map { _ in NotificationID() }
         _ = try await SQLTelemetryStore(database).telemetry(of: sends, in: HubID(1), at: Timestamp(seconds: 1))
-        _ = try await SQLReceiptStore(database).counts(of: (1...Int32(count)).compactMap { RichID(number: $0) })
+        _ = try await SQLBackendStore(database).receiptCounts(of: (1...Int32(count)).compactMap { RichID(number: $0) })
         #expect(database.statements == 5)
     }
 }

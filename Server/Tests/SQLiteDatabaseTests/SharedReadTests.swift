@@ -8,7 +8,7 @@ import Testing
 
 @Suite("Reads that share a transaction", .timeLimit(.minutes(10)))
 struct SharedReadTests {
-    /// Notes what was asked together, and holds transactions up while it is told to.
+    /// Notes which questions were read together, and can hold up transactions.
     private final class Notes: Sendable {
         let batches = Mutex<[[Int]]>([])
         private let turn = DispatchSemaphore(value: 0)
@@ -94,7 +94,7 @@ struct SharedReadTests {
         }
     }
 
-    @Test("who finds too many waiting is refused at once and told when to come back")
+    @Test("a caller is refused at once when too many wait, and gets a time to retry after")
     func bounded() async throws {
         let (answers, _) = try await answers(to: Array(100..<110), waitingLimit: 4)
         let refused = answers.values.compactMap { answer -> ServiceError? in

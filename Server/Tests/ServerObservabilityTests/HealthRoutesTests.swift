@@ -44,6 +44,20 @@ struct HealthRoutesTests {
         async let answer = call("/readyz", checks: [hanging], clock: clock)
         #expect(await eventually { clock.sleeperCount >= 2 })
         clock.advance(by: .seconds(2))
-        #expect(try await answer == (503, "failed storage\nnot ready\n"))
+        #expect(try await answer == (503, "failed storage: no answer within 2 seconds\nnot ready\n"))
+    }
+
+    @Test("a check that hangs may say what it waits for", .timeLimit(.minutes(5)))
+    func hangingForReason() async throws {
+        let clock = ManualClock()
+        let hanging = ReadinessCheck(name: "storage") {
+            do { try await clock.sleep(for: .seconds(1_000)) } catch {
+                throw ReadinessFault("another program holds the database")
+            }
+        }
+        async let answer = call("/readyz", checks: [hanging], clock: clock)
+        #expect(await eventually { clock.sleeperCount >= 2 })
+        clock.advance(by: .seconds(2))
+        #expect(try await answer == (503, "failed storage: another program holds the database\nnot ready\n"))
     }
 }

@@ -17,10 +17,10 @@ import Testing
 
     @Test("rights are kept as words in one order")
     func words() {
-        #expect(Set<AccessRight>([.manage, .listen]).words == "Listen,Manage")
-        #expect(Set<AccessRight>(words: "manage,Listen") == [.listen, .manage])
-        #expect(Set<AccessRight>(words: "") == [])
-        #expect(Set<AccessRight>(words: "Listen,Own") == nil)
+        #expect(Set<AccessRight>([.manage, .listen]).text == "Listen,Manage")
+        #expect(Set<AccessRight>(text: "manage,Listen") == [.listen, .manage])
+        #expect(Set<AccessRight>(text: "") == [])
+        #expect(Set<AccessRight>(text: "Listen,Own") == nil)
     }
 
     @Test("a rule is printed without its keys")

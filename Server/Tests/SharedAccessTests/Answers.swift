@@ -1,6 +1,6 @@
 import Synchronization
 
-/// Collects what jobs were told.
+/// Collects the results that jobs got.
 final class Answers: Sendable {
     private let values = Mutex<[Bool]>([])
     var all: [Bool] { values.withLock { $0 } }

@@ -18,7 +18,7 @@ import Testing
         #expect(try box.open(try box.seal([], for: "empty"), for: "empty") == [])
     }
 
-    @Test("another purpose and another key are told apart")
+    @Test("another purpose and another key have different errors")
     func elsewhere() throws {
         let sealed = try SecretBox(key).seal("secret", for: "hub 1")
         #expect(throws: SealingFault.notAuthentic) { try SecretBox(key).open(sealed, for: "hub 2") }

@@ -29,7 +29,7 @@ import Testing
         #expect(cache.token(for: "https://push.example.test/demo", now: now + .seconds(3001)) != second)
     }
 
-    @Test("a clock that was set back does not keep a token for ever")
+    @Test("a clock that was set back does not keep a token forever")
     func clockSetBack() {
         var cache = SharedAccessTokenCache(signer)
         let ahead = cache.token(for: "a", now: SignatureSamples.now + .seconds(86_400))

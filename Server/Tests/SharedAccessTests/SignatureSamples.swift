@@ -1,5 +1,6 @@
 import Foundation
 import RichPushModel
+import WireText
 
 @testable import SharedAccess
 
@@ -23,7 +24,8 @@ enum SignatureSamples {
         encoded audience: String, expiry: String = expiry, name: String = AccessRule.fullName, key: SharedAccessKey = key()
     ) -> String {
         let code = Data(key.signature(audience: audience, expiry: expiry)).base64EncodedString()
-        return "SharedAccessSignature sr=\(audience)&sig=\(PercentEncoding.encode(code))&se=\(expiry)&skn=\(name)"
+        return
+            "SharedAccessSignature sr=\(audience)&sig=\(PercentEncoding.encode(code, uppercase: false))&se=\(expiry)&skn=\(name)"
     }
 
     static func verify(

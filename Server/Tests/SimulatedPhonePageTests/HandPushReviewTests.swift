@@ -40,7 +40,8 @@ struct HandPushReviewTests {
     @Test("a background push without a priority is advised of one")
     func backgroundPriority() {
         let found = findings(HandPush(pushType: "background", payload: #"{"aps":{"content-available":1}}"#))
-        #expect(found.map(\.severity) == [.advice] && found.map(\.field) == ["priority"])
+        #expect(found.map(\.severity) == [.advice])
+        #expect(found.map(\.field) == ["priority"])
     }
 
     @Test(
@@ -54,7 +55,8 @@ struct HandPushReviewTests {
         let found = findings(HandPush(payload: payload))
         #expect(found.count == 1)
         let finding = try #require(found.first)
-        #expect(finding.severity == .error && finding.message.hasPrefix("APNs carries it, but no phone can read it: "))
+        #expect(finding.severity == .error)
+        #expect(finding.message.hasPrefix("APNs carries it, but no phone can read it: "))
         #expect([finding.line, finding.column] == [line, column])
     }
 
@@ -66,15 +68,15 @@ struct HandPushReviewTests {
             ("\n\"a\":1,\n\"a\":2", "an object has the same name twice", 3),
             (#""deep":"# + String(repeating: "[", count: 511) + String(repeating: "]", count: 511), "more than 64 deep", nil),
         ])
-    func readable(member: String, words: String, line: Int?) throws {
+    func readable(member: String, message: String, line: Int?) throws {
         let body = "{\"aps\":{\"alert\":\"a\"}," + member + "}"
         let found = findings(HandPush(payload: body))
         #expect(found.map(\.severity) == [.advice])
-        #expect(try #require(found.first).message.contains(words) && found.first?.line == line)
+        #expect(try #require(found.first).message.contains(message) && found.first?.line == line)
         #expect(findings(HandPush(payload: body + "}")).first?.severity == .error)
     }
 
-    @Test("a number of any size keeps nothing else from being looked at")
+    @Test("a number of any size does not prevent the other checks")
     func besideNumber() {
         let found = findings(HandPush(payload: #"{"aps":{"alert":"a","badge":"2"},"x":12345678901234567890}"#))
         #expect(found.contains { $0.message.contains("'badge' is a number") })
@@ -115,9 +117,9 @@ struct HandPushReviewTests {
             (#"{"aps":{"content-available":1}}"#, "It is a background push"),
             (#"{"aps":{"alert":"a"},"Simulator Target Bundle":"x"}"#, "is for Xcode's simulator"),
         ])
-    func advice(payload: String, words: String) {
+    func advice(payload: String, message: String) {
         let found = findings(HandPush(payload: payload))
-        #expect(found.contains { $0.message.contains(words) && $0.severity == .advice })
+        #expect(found.contains { $0.message.contains(message) && $0.severity == .advice })
         #expect(found.allSatisfy { $0.severity == .advice })
     }
 
@@ -140,11 +142,11 @@ struct HandPushReviewTests {
             (#""richId":"7","richTpye":"img""#, "'richTpye' is no key that the app knows; 'richType'"),
             (#""richId":"7","richPicture":"x""#, "'richPicture' is no key that the app knows, which are richId"),
         ])
-    func richKeys(members: String, words: String) throws {
+    func richKeys(members: String, message: String) throws {
         let found = findings(HandPush(payload: "{\"aps\":{\"alert\":\"a\"},\n" + members + "}"))
-        let finding = try #require(found.first { $0.message.hasPrefix(words) }, "\(found)")
+        let finding = try #require(found.first { $0.message.hasPrefix(message) }, "\(found)")
         #expect(found.allSatisfy { $0.severity == .advice })
-        #expect(finding.line == (words.hasPrefix("There") ? nil : 2))
+        #expect(finding.line == (message.hasPrefix("There") ? nil : 2))
     }
 
     @Test(
@@ -161,7 +163,8 @@ struct HandPushReviewTests {
         #expect(found.map(\.line) == [nil, 3])
     }
 
-    @Test("whose it is has 16 digits, or the app does not look at it", arguments: [#""27E90420F33712E2""#, "7", #""alice""#])
+    @Test(
+        "the mark of the recipient has 16 digits, or the app ignores it", arguments: [#""27E90420F33712E2""#, "7", #""alice""#])
     func subject(_ value: String) throws {
         let rest = #""aps":{"alert":"a"},"richId":"7"}"#
         let found = findings(HandPush(payload: "{\"richFor\":\(value)," + rest))

@@ -1,4 +1,4 @@
-import DeviceSimulation
+@testable import DeviceSimulation
 import HTTPTypes
 import Hummingbird
 import HummingbirdTesting

@@ -103,7 +103,7 @@ struct PhoneEventStreamTests {
         #expect(answer.events.filter { $0.name == "story" }.count == 1)
     }
 
-    @Test("all phones share one stream, and what is told of one is not told of another")
+    @Test("all phones share one stream, and each step appears for its phone only")
     func several() async throws {
         let other = ScriptedPhone(id: "p2", name: "Second phone")
         let harness = PageHarness([phone, other])
@@ -112,10 +112,10 @@ struct PhoneEventStreamTests {
             await other.happen("yours")
             await other.show(screen: .main, user: "bob")
         }
-        let told = answer.events.filter { $0.name == "story" }
-        #expect(told.count == 2)
-        #expect(told.contains { $0.data.contains(#""phone":"p1""#) && $0.data.contains(#""title":"mine""#) })
-        #expect(told.contains { $0.data.contains(#""phone":"p2""#) && $0.data.contains(#""title":"yours""#) })
+        let steps = answer.events.filter { $0.name == "story" }
+        #expect(steps.count == 2)
+        #expect(steps.contains { $0.data.contains(#""phone":"p1""#) && $0.data.contains(#""title":"mine""#) })
+        #expect(steps.contains { $0.data.contains(#""phone":"p2""#) && $0.data.contains(#""title":"yours""#) })
         #expect(answer.events.filter { $0.name == "snapshot" }.count >= 2, "one may stand for two that came at once")
         #expect(answer.events.contains { $0.name == "snapshot" && $0.data.contains(#""user":"bob""#) })
     }
@@ -129,10 +129,10 @@ struct PhoneEventStreamTests {
         let id = try #require(try await listen(harness, to: "/phone/events", with: other).events.last?.id)
         await other.happen("three")
         let answer = try await listen(harness, to: "/phone/events", with: other, headers: [.lastEventID: id])
-        let told = answer.events.filter { $0.name == "story" }
-        #expect(told.count == 1)
-        #expect(told.first?.data.contains(#""title":"three""#) == true)
-        // Of one phone alone the id is another one, and the whole story is told.
+        let steps = answer.events.filter { $0.name == "story" }
+        #expect(steps.count == 1)
+        #expect(steps.first?.data.contains(#""title":"three""#) == true)
+        // The stream of one phone has other ids, so it sends the whole story.
         let alone = try await listen(harness, headers: [.lastEventID: id])
         #expect(alone.events.filter { $0.name == "story" }.count == 1)
     }

@@ -8,7 +8,7 @@ import Testing
 struct PhonePageTests {
     private let harness = PageHarness([ScriptedPhone()])
     private static let folder = URL(filePath: #filePath).deletingLastPathComponent()
-        .appending(path: "../../Sources/SimulatedPhonePage/Page").standardizedFileURL
+        .appending(path: "../../Lab/SimulatedPhonePage/Page").standardizedFileURL
 
     @Test("the page allows nothing but what comes from its own server")
     func policy() async throws {
@@ -78,7 +78,7 @@ struct PhonePageTests {
         #expect(answer.text == #"[{"id":"b","model":"iPhone","name":"Blue"},{"id":"a","model":"iPhone","name":"Amber"}]"#)
     }
 
-    @Test("the owner that a phone was made for is told, so that the page can suggest it")
+    @Test("the owner of a phone is listed, so that the page can suggest it")
     func owner() async throws {
         let answer = try await PageHarness([ScriptedPhone(id: "b", name: "Blue", owner: "bob")]).call(.get, "/phone/phones")
         #expect(answer.text == #"[{"id":"b","model":"iPhone","name":"Blue","owner":"bob"}]"#)

@@ -53,7 +53,8 @@ struct PhoneToolRouteTests {
     func review() async throws {
         let answer = try await post("/phone/p1/pushes/review", #"{"pushType":"alert","payload":"{\n  \"aps\" 1}"}"#)
         let findings = try JSONDecoder().decode([PushFinding].self, from: Data(answer.body.readableBytesView))
-        #expect(findings.map(\.line) == [2] && findings.map(\.column) == [9])
+        #expect(findings.map(\.line) == [2])
+        #expect(findings.map(\.column) == [9])
         #expect(await tools.pushes.isEmpty)
     }
 
@@ -64,12 +65,14 @@ struct PhoneToolRouteTests {
         #expect(answer.status == .created)
         #expect(answer.text.contains(#""id":"7""#))
         let kept = try #require(await tools.drafts.first)
-        #expect(kept.content == Data([1, 2, 3]) && kept.fileName == "a.png" && kept.users == ["bob"])
+        #expect(kept.content == Data([1, 2, 3]))
+        #expect(kept.fileName == "a.png")
+        #expect(kept.users == ["bob"])
         #expect(try await post("/phone/notifications", draft.replacing("\"kind\"", with: "\"sort\"")).status == .badRequest)
         #expect(await tools.drafts.count == 1)
     }
 
-    @Test("who cannot open what was sealed is named beside the backend's own answer")
+    @Test("users who cannot open a sealed notification are named beside the backend's own answer")
     func warnings() async throws {
         let draft = #"{"sender":"alice","users":["bob","carol"],"kind":"text","message":"Hi"}"#
         #expect(
@@ -98,7 +101,7 @@ struct PhoneToolRouteTests {
         #expect(await tools.retired == ["p2"])
     }
 
-    @Test("samples are listed with their words and given with their type")
+    @Test("samples are listed with their texts and served with their type")
     func samples() async throws {
         #expect(
             try await harness.call(.get, "/phone/samples").text

@@ -1,9 +1,9 @@
-import DeviceSimulation
+@testable import DeviceSimulation
 import Foundation
 import RichPushModel
 import SimulatedPhonePage
 
-/// A phone that shows what a test tells it to, and remembers what was done to it.
+/// A phone whose snapshots and steps a test sets; it remembers the actions on it.
 actor ScriptedPhone: PagePhone {
     private(set) var actions: [PhoneAction] = []
     private(set) var listenerCount = 0
@@ -48,7 +48,7 @@ actor ScriptedPhone: PagePhone {
         for listener in listeners { listener.yield(.snapshot(snapshot)) }
     }
 
-    /// Adds a step; a silent one is heard by nobody, as when a listener was too slow.
+    /// Adds a step; a silent one reaches no listener, as when a listener was too slow.
     func happen(_ title: String, silently: Bool = false) {
         let step = StoryStep(
             sequence: steps.count + 1, at: Timestamp(seconds: 1_800_000_000), phone: snapshot.phone.id, richID: RichID(number: 7),

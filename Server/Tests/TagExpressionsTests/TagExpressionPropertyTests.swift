@@ -46,6 +46,20 @@ struct TagExpressionPropertyTests {
         }
     }
 
+    @Test("a compiled expression means the same, also after it was stored, and finds every match by its cover")
+    func compiled() throws {
+        var random = SeededGenerator()
+        print("seed \(random.seed)")
+        let sets = tagSets()
+        for _ in 0..<400 {
+            var tags = 6
+            let expression = tree(&tags, 5, &random)
+            let query = try AudienceQuery(expression) { _ in Int.random(in: 0...9, using: &random) }
+            #expect(AudienceQuery(stored: query.stored) == query, "\(expression)")
+            for set in sets { #expect(query.matches(set) == expression.matches(set), "\(expression)") }
+        }
+    }
+
     @Test("random text is an expression or an error, never a crash")
     func noise() {
         var random = SeededGenerator()

@@ -67,7 +67,8 @@ struct TagExpressionTests {
         #expect(throws: TagExpressionError.self) { try TagExpression(parsing: "!" + joined(7, "||")) }
         let built = TagExpression.any((1...21).compactMap { Tag("t\($0)").map(TagExpression.tag) })
         #expect(throws: TagExpressionError(.tooManyTags(limit: 20), at: 0)) { try built?.checkLimits() }
-        #expect(TagExpression.any([]) == nil && TagExpression.all([]) == nil)
+        #expect(TagExpression.any([]) == nil)
+        #expect(TagExpression.all([]) == nil)
     }
 
     @Test("pathological input ends with an error, not with the stack", arguments: ["(", "!", "!(", "a||(", "((((a))))&&"])
@@ -88,7 +89,9 @@ struct TagExpressionTests {
     func trees() throws {
         let user = try #require(UserName("ann"))
         #expect(TagExpression.tag(.user(user)).description == "username:ann")
-        #expect(Tag("a || b") == nil && Tag("$UserId:{ann}") == nil && Tag.addressing("$UserId:{a} || b}") == nil)
+        #expect(Tag("a || b") == nil)
+        #expect(Tag("$UserId:{ann}") == nil)
+        #expect(Tag.addressing("$UserId:{a} || b}") == nil)
     }
 
     @Test(

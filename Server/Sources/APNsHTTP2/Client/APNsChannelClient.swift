@@ -35,7 +35,7 @@ public final class APNsChannelClient: Sendable {
 
     init(_ client: APNsClient) { self.client = client }
 
-    /// Makes a channel. After `unknown` one may exist that nobody knows: the list shows it.
+    /// Creates a channel. After `unknown` the channel may exist all the same; the list shows it.
     public func create(
         in app: String, storing policy: APNsChannel.StoragePolicy
     ) async throws(APNsChannelError) -> APNsChannel {
@@ -53,7 +53,7 @@ public final class APNsChannelClient: Sendable {
         return APNsChannel(id: id, storagePolicy: policy)
     }
 
-    /// Deletes a channel for ever. Messages that APNs has stored are not recalled.
+    /// Deletes a channel permanently. Messages that APNs has stored are not recalled.
     public func delete(_ id: APNsChannel.ID, in app: String) async throws(APNsChannelError) {
         _ = try await perform(app, channel: id) { .channel(id, in: $0, .delete) }
     }
@@ -79,9 +79,9 @@ public final class APNsChannelClient: Sendable {
     }
 
     private func perform(
-        _ app: String, channel: APNsChannel.ID? = nil, _ request: (String) -> APNsRequest
+        _ app: String, channel: APNsChannel.ID? = nil, _ request: (String) -> APNsChannelRequest
     ) async throws(APNsChannelError) -> (channelID: APNsChannel.ID?, body: [UInt8]) {
-        do throws(APNsBroadcastFault) {
+        do throws(APNsPushFault) {
             try APNsBroadcastRules.check(app: app)
             if let channel { try APNsBroadcastRules.check(channel: channel) }
         } catch {
@@ -93,6 +93,29 @@ public final class APNsChannelClient: Sendable {
         case .rejected(let rejection): throw .rejected(rejection)
         case .notSent(let failure): throw .notSent(failure)
         case .unknown(let failure): throw .unknown(failure)
+        }
+    }
+}
+
+/// Why a request about channels gave no result.
+public enum APNsChannelError: Error, Hashable, Sendable {
+    /// APNs refused it, or would have: the reason and what to do are in the rejection.
+    case rejected(APNsRejection)
+    /// Provably not processed: asking again is safe.
+    case notSent(APNsFailure)
+    /// It may have been processed: after a create, look at the list before creating again.
+    case unknown(APNsFailure)
+    /// APNs answered with success, but not in the documented form.
+    case malformedAnswer
+}
+
+extension APNsChannelError: CustomStringConvertible {
+    public var description: String {
+        switch self {
+        case .rejected(let rejection): "APNs refused the request: \(rejection.reason) (\(rejection.status))"
+        case .notSent(let failure): "the request did not reach APNs: \(failure.rawValue)"
+        case .unknown(let failure): "it is not known whether APNs processed the request: \(failure.rawValue)"
+        case .malformedAnswer: "APNs answered in an unknown form"
         }
     }
 }

@@ -2,6 +2,7 @@ import Logging
 import NIOCore
 import NIOPosix
 import NIOSSL
+import NIOTLS
 import RichPushModel
 
 #if canImport(Glibc)
@@ -50,13 +51,13 @@ public struct APNsHandshakeCheck: Sendable {
     public func look(within limit: Duration, now: Timestamp) async -> Finding {
         do {
             let shown = try await handshake(verifying: true, within: limit)
-            if let name = expectedName, shown.certificate?.isIssued(toName: name) == false {
-                return .refused(HandshakeWords.otherName)
+            if let name = endpoint.nameInTLS, shown.certificate?.isIssued(toName: name) == false {
+                return .refused(TLSErrorDescription.otherName)
             }
-            guard shown.negotiated == nil || shown.negotiated == "h2" else { return .refused(HandshakeWords.otherProtocol) }
+            guard shown.negotiated == nil || shown.negotiated == "h2" else { return .refused(TLSErrorDescription.otherProtocol) }
             return .sound
         } catch let fault as HandshakeFailure {
-            return .refused(await words(about: fault.error, within: limit, now: now))
+            return .refused(await refusalText(about: fault.error, within: limit, now: now))
         } catch {
             return Self.finding(about: error)
         }
@@ -77,9 +78,9 @@ public struct APNsHandshakeCheck: Sendable {
         }
     }
 
-    /// A second look at a certificate that was not accepted: nothing is sent, so nothing is risked without the verification.
-    private func words(about error: any Error, within limit: Duration, now: Timestamp) async -> String {
-        let known = HandshakeWords.sentence(for: error)
+    /// Inspects a refused certificate on a second connection. Nothing is sent there, so skipping the verification is safe.
+    private func refusalText(about error: any Error, within limit: Duration, now: Timestamp) async -> String {
+        let known = TLSErrorDescription.sentence(for: error)
         guard known.contains("certificate"),
             let certificate = try? await handshake(verifying: false, within: limit).certificate
         else { return known }
@@ -88,22 +89,18 @@ public struct APNsHandshakeCheck: Sendable {
         if Int64(certificate.notValidBefore) > seconds {
             return "the certificate is not valid yet; is this machine's clock right?"
         }
-        if let name = expectedName, !certificate.isIssued(toName: name) { return HandshakeWords.otherName }
+        if let name = endpoint.nameInTLS, !certificate.isIssued(toName: name) { return TLSErrorDescription.otherName }
         return "no authority that is trusted here vouches for the certificate"
     }
 
     private struct HandshakeFailure: Error { var error: any Error }
 
-    /// The name that the certificate must carry; absent when the server is named by its address.
-    private var expectedName: String? {
-        let name = endpoint.serverName ?? endpoint.host
-        return (try? SocketAddress(ipAddress: name, port: 0)) == nil ? name : nil
-    }
-
-    private func handshake(verifying: Bool, within limit: Duration) async throws -> HandshakeWitness.Shown {
-        let context = try NIOSSLContext(configuration: configuration(verifying: verifying))
+    private func handshake(verifying: Bool, within limit: Duration) async throws -> TLSHandshakeObserver.Shown {
+        var tls = try TLSConfiguration.apns(trust)
+        if !verifying { tls.certificateVerification = .none }
+        let context = try NIOSSLContext(configuration: tls)
         let limit = TimeAmount(clamping: limit)
-        let promise = group.next().makePromise(of: HandshakeWitness.Shown.self)
+        let promise = group.next().makePromise(of: TLSHandshakeObserver.Shown.self)
         let channel: any Channel
         do {
             channel = try await ClientBootstrap(group: promise.futureResult.eventLoop).connectTimeout(limit)
@@ -126,12 +123,13 @@ public struct APNsHandshakeCheck: Sendable {
     }
 
     private func prepare(
-        _ channel: any Channel, _ context: NIOSSLContext, _ promise: EventLoopPromise<HandshakeWitness.Shown>, _ limit: TimeAmount
+        _ channel: any Channel, _ context: NIOSSLContext, _ promise: EventLoopPromise<TLSHandshakeObserver.Shown>,
+        _ limit: TimeAmount
     ) throws {
-        let name = expectedName
+        let name = endpoint.nameInTLS
         let addTLS = { (channel: any Channel) in
             try channel.pipeline.syncOperations.addHandlers([
-                NIOSSLClientHandler(context: context, serverHostname: name), HandshakeWitness(promise),
+                NIOSSLClientHandler(context: context, serverHostname: name), TLSHandshakeObserver(promise),
             ])
         }
         guard let proxy else { return try addTLS(channel) }
@@ -140,15 +138,37 @@ public struct APNsHandshakeCheck: Sendable {
             failed: { promise.fail($0) })
         try channel.pipeline.syncOperations.addHandler(tunnel)
     }
+}
 
-    private func configuration(verifying: Bool) throws -> TLSConfiguration {
-        var tls = TLSConfiguration.makeClientConfiguration()
-        tls.minimumTLSVersion = .tlsv12
-        tls.applicationProtocols = ["h2"]
-        tls.certificateVerification = verifying ? .fullVerification : .none
-        if case .additional(let pem) = trust {
-            tls.additionalTrustRoots = [.certificates(try NIOSSLCertificate.fromPEMBytes(Array(pem.utf8)))]
+/// Sees how one TLS handshake ends.
+private final class TLSHandshakeObserver: ChannelInboundHandler {
+    typealias InboundIn = ByteBuffer
+
+    /// What the server showed.
+    struct Shown: Sendable {
+        var negotiated: String?
+        var certificate: NIOSSLCertificate?
+    }
+
+    private let promise: EventLoopPromise<Shown>
+
+    init(_ promise: EventLoopPromise<Shown>) { self.promise = promise }
+
+    func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
+        if case TLSUserEvent.handshakeCompleted(let negotiated)? = event as? TLSUserEvent {
+            let certificate = try? context.channel.pipeline.syncOperations.nioSSL_peerCertificate()
+            promise.succeed(Shown(negotiated: negotiated, certificate: certificate))
         }
-        return tls
+        context.fireUserInboundEventTriggered(event)
+    }
+
+    func errorCaught(context: ChannelHandlerContext, error: any Error) {
+        promise.fail(error)
+        context.close(promise: nil)
+    }
+
+    func channelInactive(context: ChannelHandlerContext) {
+        promise.fail(ChannelError.eof)
+        context.fireChannelInactive()
     }
 }

@@ -2,7 +2,7 @@ import NIOCore
 
 /// What is known of the addresses behind APNs' name, and which one is next (Reference/APNs.md#1-2): the least used healthy one.
 ///
-/// A value without I/O. `Address` is a socket address; tests use words.
+/// A value without I/O. `Address` is a socket address; tests use strings.
 struct APNsAddressBook<Address: Hashable> {
     private struct Record {
         /// Connections that live there.
@@ -19,7 +19,7 @@ struct APNsAddressBook<Address: Hashable> {
     static var longestAvoidance: TimeAmount { .minutes(10) }
     /// After a GOAWAY: the server behind this address wants fewer connections now.
     static var goAwayAvoidance: TimeAmount { .minutes(5) }
-    /// Addresses that DNS no longer names and nobody uses are forgotten beyond this many.
+    /// Beyond this many, addresses that DNS no longer names and no connection uses are forgotten.
     static var capacity: Int { 256 }
 
     private var records: [Address: Record] = [:]
@@ -76,5 +76,24 @@ struct APNsAddressBook<Address: Hashable> {
         guard records.count > Self.capacity else { return }
         let keep = Set(resolved)
         records = records.filter { $0.value.uses > 0 || keep.contains($0.key) }
+    }
+}
+
+/// The order in which addresses of both families are tried.
+enum AddressFamilies {
+    /// The families take turns, beginning with the family of the first (RFC 8305, 4), so that one that leads nowhere costs one attempt
+    /// and not one for each of its addresses. Within a family the order stays.
+    static func alternating<Address>(_ addresses: [Address], isIPv6: (Address) -> Bool) -> [Address] {
+        guard let first = addresses.first else { return [] }
+        let isFirstIPv6 = isIPv6(first)
+        let preferred = addresses.filter { isIPv6($0) == isFirstIPv6 }
+        let others = addresses.filter { isIPv6($0) != isFirstIPv6 }
+        var result: [Address] = []
+        result.reserveCapacity(addresses.count)
+        for index in 0..<max(preferred.count, others.count) {
+            if index < preferred.count { result.append(preferred[index]) }
+            if index < others.count { result.append(others[index]) }
+        }
+        return result
     }
 }

@@ -16,7 +16,7 @@ struct APNsConnectRace<Address: Hashable> {
         case fail
     }
 
-    /// More than this many attempts for one connection help nobody.
+    /// The most attempts for one connection; more do not help.
     static var maximumAttempts: Int { 6 }
 
     private(set) var tried: Set<Address> = []

@@ -61,8 +61,8 @@ final class APNsProxyHandler: ChannelInboundHandler, RemovableChannelHandler {
         isAsking = true
         var request = "CONNECT \(authority) HTTP/1.1\r\nHost: \(authority)\r\n"
         if let credentials = proxy.credentials {
-            let words = Data("\(credentials.user):\(credentials.password)".utf8).base64EncodedString()
-            request += "Proxy-Authorization: Basic \(words)\r\n"
+            let encoded = Data("\(credentials.user):\(credentials.password)".utf8).base64EncodedString()
+            request += "Proxy-Authorization: Basic \(encoded)\r\n"
         }
         deadline = context.eventLoop.assumeIsolated().scheduleTask(in: limit) { self.fail(.noAnswer, context) }
         context.writeAndFlush(wrapOutboundOut(ByteBuffer(string: request + "\r\n")), promise: nil)
@@ -93,7 +93,7 @@ final class APNsProxyHandler: ChannelInboundHandler, RemovableChannelHandler {
         do {
             try opened(context.channel)
         } catch {
-            // Nobody above has seen the channel, so nobody else would tell.
+            // No handler above has seen the channel yet, so none of them would report the failure.
             isOver = false
             return fail(.unusable, context)
         }
@@ -122,8 +122,8 @@ final class APNsProxyHandler: ChannelInboundHandler, RemovableChannelHandler {
     /// The number in `HTTP/1.x NNN …`; 0 for anything else.
     private static func status(_ head: ByteBufferView) -> Int {
         let line = head.prefix { $0 != 0x0D && $0 != 0x0A }
-        let words = line.split(separator: UInt8(ascii: " "), maxSplits: 2)
-        guard words.count >= 2, words[0].starts(with: Array("HTTP/1.".utf8)), words[1].count == 3 else { return 0 }
-        return Int(String(decoding: words[1], as: UTF8.self)) ?? 0
+        let parts = line.split(separator: UInt8(ascii: " "), maxSplits: 2)
+        guard parts.count >= 2, parts[0].starts(with: Array("HTTP/1.".utf8)), parts[1].count == 3 else { return 0 }
+        return Int(String(decoding: parts[1], as: UTF8.self)) ?? 0
     }
 }

@@ -1,6 +1,12 @@
 import APNsProtocol
 import NIOCore
 
+#if canImport(FoundationEssentials)
+    import FoundationEssentials
+#else
+    import Foundation
+#endif
+
 /// What each frame means. A thrown fault ends the connection.
 extension HTTP2Connection {
     mutating func receive(_ frame: HTTP2Frame, at now: NIODeadline) throws(HTTP2Fault) -> HTTP2Event<Ticket> {
@@ -53,7 +59,7 @@ extension HTTP2Connection {
     }
 
     /// A stream that this side never opened cannot be spoken on (RFC 9113, 5.1).
-    func checkNotIdle(_ stream: UInt32) throws(HTTP2Fault) {
+    private func checkNotIdle(_ stream: UInt32) throws(HTTP2Fault) {
         guard stream & 1 == 1, stream < streams.nextID else { throw HTTP2Fault(.protocolError, "a frame on an idle stream") }
     }
 
@@ -112,20 +118,20 @@ extension HTTP2Connection {
         return .finished(stream.ticket, stream: stream.id, code == .enhanceYourCalm ? .lostToHaste : .lost(.streamReset))
     }
 
-    /// Lowers the last stream monotonically, so that the two-step form and repeats need no case of their own.
+    /// Lowers the last stream monotonically, so that the two-step form and duplicates need no special case.
     private mutating func receiveGoAway(_ last: UInt32, _ code: HTTP2ErrorCode, _ debug: ByteBuffer) -> HTTP2Event<Ticket> {
         lastProcessed = min(lastProcessed, last)
         enter(.draining)
         let limit = lastProcessed
         let refused = streams.removeAll { $0.id > limit }
         blocked.removeAll { $0 > limit }
-        let reason = APNsAnswer.reason(debugData: Array(debug.readableBytesView.prefix(APNsAnswer.maximumBody)))
+        let reason = APNsAnswerJSON.reason(debugData: Array(debug.readableBytesView.prefix(APNsAnswerJSON.maximumBody)))
         return .goAway(
             HTTP2GoAway(lastStream: lastProcessed, code: code, reason: reason), notProcessed: refused.map(\.ticket))
     }
 
     /// Resets a stream on which the server broke a rule that concerns this stream only (RFC 9113, 5.4.2).
-    mutating func end(_ id: UInt32, with code: HTTP2ErrorCode) -> HTTP2Event<Ticket> {
+    private mutating func end(_ id: UInt32, with code: HTTP2ErrorCode) -> HTTP2Event<Ticket> {
         guard let stream = remove(id) else { return .none }
         output.writeHTTP2ResetStream(id, code: code)
         noteEnd()
@@ -133,10 +139,234 @@ extension HTTP2Connection {
     }
 
     /// Takes a stream out, together with its place among the blocked ones.
-    mutating func remove(_ id: UInt32) -> HTTP2Stream<Ticket>? {
+    private mutating func remove(_ id: UInt32) -> HTTP2Stream<Ticket>? {
         guard let stream = streams.remove(id) else { return nil }
         floodGuard.earn(requests: 1)
         if stream.unsent != nil { blocked.removeAll { $0 == id } }
         return stream
     }
+
+    // Header blocks and bodies of answers.
+
+    private mutating func receiveContinuation(_ fragment: ByteBuffer, endHeaders: Bool) throws(HTTP2Fault) -> HTTP2Event<Ticket> {
+        guard var assembly else { return .none }
+        try assembly.append(fragment)
+        guard endHeaders else {
+            self.assembly = assembly
+            return .none
+        }
+        self.assembly = nil
+        return try receiveHeaders(assembly.stream, block: assembly.block, endStream: assembly.endStream)
+    }
+
+    private mutating func receiveHeaders(_ id: UInt32, block: ByteBuffer, endStream: Bool) throws(HTTP2Fault) -> HTTP2Event<
+        Ticket
+    > {
+        // Decoded even when no caller waits for it: the dynamic table must see every block.
+        var head = APNsAnswerHead()
+        try decode(block, into: &head)
+        guard let hadHead = streams.update(id, { $0.details?.head != nil }) else { return .none }
+        if hadHead { return receiveTrailers(id, endStream: endStream) }
+        head.finish()
+        guard !head.isMalformed, !(head.isInterim && endStream) else { return end(id, with: .protocolError) }
+        if head.isInterim { return .none }
+        if endStream {
+            guard let stream = remove(id) else { return .none }
+            return finish(stream, head: head)
+        }
+        _ = streams.update(id) { $0.existingDetails().head = head }
+        return .none
+    }
+
+    private mutating func receiveData(
+        _ id: UInt32, body: ByteBuffer, flowControlled: Int, endStream: Bool
+    ) throws(HTTP2Fault) -> HTTP2Event<Ticket> {
+        try checkNotIdle(id)
+        try creditConnection(flowControlled)
+        let state = streams.update(id) { stream -> (isValid: Bool, overruns: Bool, isCredited: Bool) in
+            let details = stream.existingDetails()
+            details.received += flowControlled
+            let room = stream.maximumBody - details.body.count
+            if room > 0 { details.body.append(contentsOf: body.readableBytesView.prefix(room)) }
+            return (details.head != nil, details.received > Self.streamReceiveWindow, details.response != nil)
+        }
+        guard let state else { return .none }
+        guard state.isValid else { return end(id, with: .protocolError) }
+        guard !state.overruns else { return end(id, with: .flowControlError) }
+        if !endStream, state.isCredited, flowControlled > 0 {
+            // Its answer may be larger than the window that was announced for it.
+            _ = streams.update(id) { $0.existingDetails().received -= flowControlled }
+            output.writeHTTP2WindowUpdate(stream: id, increment: UInt32(flowControlled))
+        }
+        guard endStream, let stream = remove(id), let head = stream.details?.head else { return .none }
+        return finish(stream, head: head)
+    }
+
+    private mutating func decode(_ block: ByteBuffer, into head: inout APNsAnswerHead) throws(HTTP2Fault) {
+        // A closure of the buffer cannot throw a typed error, so the result is carried out.
+        let fault: HPACKFault? = block.withUnsafeReadableBytes { bytes in
+            do throws(HPACKFault) {
+                try decoder.decode(bytes, into: &head)
+                return nil
+            } catch {
+                return error
+            }
+        }
+        if fault != nil { throw HTTP2Fault(.compressionError, "a header block that cannot be decoded") }
+    }
+
+    private mutating func receiveTrailers(_ id: UInt32, endStream: Bool) -> HTTP2Event<Ticket> {
+        guard endStream else { return end(id, with: .protocolError) }
+        guard let stream = remove(id), let head = stream.details?.head else { return .none }
+        return finish(stream, head: head)
+    }
+
+    /// A complete answer. It may come before the whole body was sent (Reference/APNs.md#1-4); then the rest is taken back.
+    private mutating func finish(_ stream: HTTP2Stream<Ticket>, head: APNsAnswerHead) -> HTTP2Event<Ticket> {
+        noteAnswer()
+        if stream.unsent != nil { output.writeHTTP2ResetStream(stream.id, code: .cancel) }
+        if let response = stream.details?.response {
+            response.channelID = head.channelID
+            response.body = stream.body
+        }
+        let outcome = APNsAnswerJSON.outcome(head: head, body: stream.body)
+        return .finished(stream.ticket, stream: stream.id, .answered(outcome))
+    }
+
+    /// Counts what arrived against the window given at the start, and gives it back when half is used.
+    private mutating func creditConnection(_ size: Int) throws(HTTP2Fault) {
+        receivedUncredited += size
+        guard receivedUncredited <= Self.receiveWindow else {
+            throw HTTP2Fault(.flowControlError, "more data than the connection window")
+        }
+        if receivedUncredited >= Self.receiveWindow / 2 {
+            output.writeHTTP2WindowUpdate(stream: 0, increment: UInt32(receivedUncredited))
+            receivedUncredited = 0
+        }
+    }
+}
+
+/// A push that APNs took, as one frame said.
+struct HTTP2Success<Ticket> {
+    let ticket: Ticket
+    let apnsID: UUID?
+    /// In the sandbox.
+    let uniqueID: UUID?
+}
+
+/// The fast way for what nearly all frames of APNs are: a success in a single HEADERS frame.
+extension HTTP2Connection {
+    /// Takes the successes at the beginning of `bytes` and returns how many bytes they have. Stops at the first frame that is
+    /// anything else, which `receive` then judges; so there is nothing here that could be refused.
+    mutating func receiveSuccesses(_ bytes: UnsafeRawBufferPointer, into successes: inout [HTTP2Success<Ticket>]) -> Int {
+        guard phase != .awaitingSettings, assembly == nil else { return 0 }
+        let before = successes.count
+        var offset = 0
+        while bytes.count - offset >= HTTP2FrameHeader.size {
+            let first = UInt64(bigEndian: bytes.loadUnaligned(fromByteOffset: offset, as: UInt64.self))
+            // HEADERS with END_HEADERS and END_STREAM, without padding or priority.
+            guard first >> 24 & 0xFFFF == 0x01_05 else { break }
+            let length = Int(first >> 40)
+            let id = UInt32(truncatingIfNeeded: first & 0x7F_FFFF) << 8 | UInt32(bytes[offset + 8])
+            let start = offset + HTTP2FrameHeader.size
+            guard length <= HTTP2FrameReader.maximumFrameSize, bytes.count - start >= length, id & 1 == 1, streams.isPlain(id)
+            else { break }
+            let block = UnsafeRawBufferPointer(rebasing: bytes[start..<(start + length)])
+            // The stream is open, so it is removed whenever the decoder has taken the block.
+            guard let ids = decoder.success(block), let stream = streams.remove(id) else { break }
+            successes.append(HTTP2Success(ticket: stream.ticket, apnsID: ids.apnsID, uniqueID: ids.uniqueID))
+            offset = start + length
+        }
+        if offset > 0 {
+            noteAnswer()
+            floodGuard.earn(requests: successes.count - before)
+        }
+        return offset
+    }
+}
+
+/// What a received frame requires. The connection state decides; its owner acts on it.
+enum HTTP2Event<Ticket> {
+    /// Nothing to do beyond writing what is in `output`.
+    case none
+    /// A push ended, on this stream.
+    case finished(Ticket, stream: UInt32, HTTP2StreamEnd)
+    /// The first SETTINGS arrived: the connection can be used.
+    case ready
+    /// The server will take no more streams here. The tickets were not processed and may go elsewhere at once.
+    case goAway(HTTP2GoAway, notProcessed: [Ticket])
+}
+
+/// How a stream ended.
+enum HTTP2StreamEnd: Equatable {
+    case answered(APNsOutcome)
+    /// Provably not processed.
+    case refused
+    /// May have been processed.
+    case lost(APNsFailure)
+    /// The same, and the server wants less (ENHANCE_YOUR_CALM; Reference/APNs.md#1-7).
+    case lostToHaste
+}
+
+/// What a GOAWAY said.
+struct HTTP2GoAway: Equatable {
+    var lastStream: UInt32
+    var code: HTTP2ErrorCode
+    var reason: APNsReason?
+    /// Connecting again would end the same way.
+    var refusesCredential: Bool { reason?.refusesCredential == true }
+}
+
+/// A header block that came in pieces: HEADERS and then CONTINUATION (RFC 9113, 6.10), bounded in bytes and in frames.
+struct HTTP2HeaderAssembly {
+    static let maximumSize = 65_536
+    static let maximumFrames = 32
+
+    let stream: UInt32
+    let endStream: Bool
+    private(set) var block: ByteBuffer
+    private var frames = 1
+
+    init(stream: UInt32, endStream: Bool, fragment: ByteBuffer) {
+        self.stream = stream
+        self.endStream = endStream
+        block = fragment
+    }
+
+    mutating func append(_ fragment: ByteBuffer) throws(HTTP2Fault) {
+        frames += 1
+        guard frames <= Self.maximumFrames, block.readableBytes + fragment.readableBytes <= Self.maximumSize else {
+            throw HTTP2Fault(.enhanceYourCalm, "a header block without end")
+        }
+        block.writeImmutableBuffer(fragment)
+    }
+}
+
+/// Counts frames that cost an answer and carry nothing, so that a peer cannot make this side work or grow without end.
+///
+/// What an honest server says grows with what it is asked: APNs sends SETTINGS after a refusal and again after the next success
+/// (Reference/APNs.md#1-4). So each ended request earns it some frames, and the maximum is for those that nothing explains.
+struct HTTP2FloodGuard {
+    private static let window: TimeAmount = .seconds(10)
+    private static let maximum = 5_000
+    /// Two SETTINGS, a PING and an empty DATA frame.
+    private static let framesPerRequest = 4
+
+    private var windowEnd = NIODeadline.uptimeNanoseconds(0)
+    /// Frames without content less what ended requests allow; may be negative.
+    private var count = 0
+
+    mutating func note(at now: NIODeadline) throws(HTTP2Fault) {
+        if now >= windowEnd {
+            windowEnd = now + Self.window
+            // What was earned is not saved up; the maximum has room for what comes late.
+            count = 0
+        }
+        count += 1
+        guard count <= Self.maximum else { throw HTTP2Fault(.enhanceYourCalm, "a flood of frames without content") }
+    }
+
+    /// Requests ended: one addition for many of them.
+    @inline(__always)
+    mutating func earn(requests: Int) { count -= requests * Self.framesPerRequest }
 }

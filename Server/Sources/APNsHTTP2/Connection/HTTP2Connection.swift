@@ -81,9 +81,6 @@ struct HTTP2Connection<Ticket> {
     /// (Reference/APNs.md#1-4).
     var needsSuccess: Bool { hasAnswer && peer.maximumConcurrentStreams == 1 && streams.count == 0 }
 
-    /// Whether this connection can ever take another push.
-    var isUsable: Bool { phase != .draining && !streams.isExhausted }
-
     /// Nothing more will happen here.
     var isDrained: Bool { phase == .draining && streams.count == 0 }
 
@@ -123,4 +120,111 @@ struct HTTP2Connection<Ticket> {
         if bytes.readableBytes > 2048 { output.reserveCapacity(16_384) }
         return bytes
     }
+}
+
+/// Writing requests and bodies, within the windows.
+extension HTTP2Connection {
+    /// Opens a stream and writes the request. Call only after `canOpen` said yes; returns the stream's id.
+    ///
+    /// Takes the place of the push, because a copy of it would count references five times.
+    mutating func open(_ ticket: Ticket, _ push: UnsafePointer<APNsPush>, authorization: APNsAuthorization?) -> UInt32? {
+        guard let id = streams.reserveID() else { return nil }
+        let size = push.pointee.payload.count
+        let fits = size <= min(sendWindow, peer.initialWindowSize, peer.maximumFrameSize)
+        headerBlocks.append(push, authorization: authorization, stream: id, withBody: fits, to: &output)
+        var stream = HTTP2Stream(id: id, ticket: ticket, window: peer.initialWindowSize)
+        if fits {
+            sendWindow -= size
+            stream.window -= size
+        } else {
+            stream.unsent = push.pointee.payload[...]
+            writeBody(of: &stream)
+            if stream.unsent != nil { blocked.append(id) }
+        }
+        streams.insert(stream)
+        return id
+    }
+
+    /// The same for a push that is no element of a batch.
+    mutating func open(_ ticket: Ticket, _ push: APNsPush, authorization: APNsAuthorization?) -> UInt32? {
+        withUnsafePointer(to: push) { open(ticket, $0, authorization: authorization) }
+    }
+
+    /// Goes on with bodies that waited for credit.
+    mutating func writeBlockedBodies() {
+        guard !blocked.isEmpty else { return }
+        let waiting = blocked
+        blocked.removeAll(keepingCapacity: true)
+        for id in waiting {
+            guard var stream = streams.remove(id) else { continue }
+            writeBody(of: &stream)
+            if stream.unsent != nil { blocked.append(id) }
+            streams.insert(stream)
+        }
+    }
+
+    /// Gives up the streams that satisfy the condition.
+    mutating func cancelAll(where condition: (Ticket) -> Bool) -> [(ticket: Ticket, isIncomplete: Bool)] {
+        let cancelled = streams.removeAll { condition($0.ticket) }
+        // They may still be answered, with SETTINGS before and after.
+        floodGuard.earn(requests: cancelled.count)
+        return cancelled.map { stream in
+            output.writeHTTP2ResetStream(stream.id, code: .cancel)
+            if stream.unsent != nil { blocked.removeAll { $0 == stream.id } }
+            return (stream.ticket, stream.unsent != nil)
+        }
+    }
+
+    private mutating func writeBody(of stream: inout HTTP2Stream<Ticket>) {
+        while let unsent = stream.unsent {
+            let size = min(unsent.count, sendWindow, stream.window, peer.maximumFrameSize)
+            let isLast = size == unsent.count
+            // An empty frame is written only to end an empty body.
+            guard size > 0 || (isLast && size == 0) else { return }
+            output.writeHTTP2FrameHeader(
+                length: size, kind: HTTP2FrameHeader.Kind.data, flags: isLast ? HTTP2FrameHeader.Flag.endStream : 0,
+                stream: stream.id)
+            output.writeBytes(unsent.prefix(size))
+            sendWindow -= size
+            stream.window -= size
+            stream.unsent = isLast ? nil : unsent.dropFirst(size)
+        }
+    }
+
+    /// Opens a stream for a request that is no device push. Call only after `canOpen` said yes; returns the stream's id.
+    mutating func open(_ ticket: Ticket, _ request: APNsChannelRequest, authorization: APNsAuthorization?) -> UInt32? {
+        guard let id = streams.reserveID() else { return nil }
+        headerBlocks.append(request, authorization: authorization, stream: id, to: &output)
+        var stream = HTTP2Stream(id: id, ticket: ticket, window: peer.initialWindowSize)
+        stream.existingDetails().response = request.response
+        if !request.body.isEmpty { stream.unsent = request.body[...] }
+        streams.insert(stream)
+        guard !request.body.isEmpty else { return id }
+        blocked.append(id)
+        writeBlockedBodies()
+        return id
+    }
+}
+
+/// What one connection may do, from the configuration of the client.
+struct HTTP2ConnectionLimits {
+    var streams = 4000
+    /// One request first, and the rest after its answer (Reference/APNs.md#1-4).
+    var warmsUp = true
+    var silenceBeforePing: TimeAmount = .seconds(30)
+    var stallBeforePing: TimeAmount = .seconds(10)
+    var pingAnswer: TimeAmount = .seconds(8)
+    var noAnswer: TimeAmount = .seconds(20)
+    /// Between two measurements of the round trip of a connection in use. Others ping as often, and APNs does not mind
+    /// (Reference/APNs.md#1-8).
+    var measurementInterval: TimeAmount = .seconds(60)
+}
+
+/// What the server's SETTINGS say now (RFC 9113, 6.5.2).
+struct HTTP2PeerSettings: Equatable {
+    var headerTableSize = 4096
+    /// Unlimited until the server says otherwise; but nothing is sent before its first SETTINGS.
+    var maximumConcurrentStreams = Int.max
+    var initialWindowSize = 65_535
+    var maximumFrameSize = 16_384
 }

@@ -4,8 +4,8 @@ import NIOCore
 struct HTTP2Probe {
     var lastRead = NIODeadline.uptimeNanoseconds(0)
     var sentAt: NIODeadline?
-    /// Since when requests wait and none is answered, or pushes wait that this connection cannot take though it is idle. A request
-    /// that was given up at its deadline goes on to count, since nothing shows that the connection is well.
+    /// Since when requests wait without any answer, or pushes wait that this idle connection cannot take. A request that failed at
+    /// its deadline still counts, since nothing shows that the connection works.
     var owingSince: NIODeadline?
     /// The content of the last PING; counts up.
     var value: UInt64 = 0
@@ -16,9 +16,9 @@ struct HTTP2Probe {
 }
 
 extension HTTP2Connection {
-    /// What the watch found.
+    /// The result of a check.
     enum Watch: Equatable {
-        /// Look again then, at the latest.
+        /// Check again then, at the latest.
         case again(NIODeadline)
         /// A PING went unanswered: the connection is dead.
         case dead
@@ -52,7 +52,7 @@ extension HTTP2Connection {
         if streams.count == 0 { probe.owingSince = nil }
     }
 
-    /// Looks after the connection: an unanswered PING ends it, open streams and long silence cause one.
+    /// Checks the connection: an unanswered PING ends it; open streams and long silence cause one.
     mutating func watch(at now: NIODeadline) -> Watch {
         if let sentAt = probe.sentAt, probe.lastRead > sentAt, now >= sentAt + limits.pingAnswer {
             // Not answered, but something else was heard: alive, and asked again when it falls silent.
@@ -61,12 +61,12 @@ extension HTTP2Connection {
         if let sentAt = probe.sentAt {
             return now >= sentAt + limits.pingAnswer ? .dead : .again(sentAt + limits.pingAnswer)
         }
-        // What drains is left already.
-        let patienceEnd = phase == .open ? probe.owingSince.map { $0 + limits.noAnswer } : nil
-        if let patienceEnd, now >= patienceEnd { return .stuck }
+        // A draining connection is being replaced already.
+        let answerDeadline = phase == .open ? probe.owingSince.map { $0 + limits.noAnswer } : nil
+        if let answerDeadline, now >= answerDeadline { return .stuck }
         guard streams.count > 0 else { return .again(now + limits.stallBeforePing) }
         let due = probe.lastRead + limits.stallBeforePing
-        guard now >= due else { return .again(patienceEnd.map { min(due, $0) } ?? due) }
+        guard now >= due else { return .again(answerDeadline.map { min(due, $0) } ?? due) }
         sendProbe(at: now)
         return .again(now + limits.pingAnswer)
     }

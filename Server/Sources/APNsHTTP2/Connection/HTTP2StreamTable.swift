@@ -36,8 +36,6 @@ struct HTTP2StreamTable<Ticket> {
         count += 1
     }
 
-    func contains(_ id: UInt32) -> Bool { slots[Int(id >> 1) & mask]?.id == id }
-
     /// Whether the stream is open and has no details.
     @inline(__always)
     func isPlain(_ id: UInt32) -> Bool {
@@ -96,4 +94,55 @@ struct HTTP2StreamTable<Ticket> {
         for case let stream? in slots { larger[Int(stream.id >> 1) & mask] = stream }
         slots = larger
     }
+}
+
+/// A request that has no end yet. Small, because most streams are answered by one short frame; what the others need besides
+/// is kept apart.
+struct HTTP2Stream<Ticket> {
+    let id: UInt32
+    let ticket: Ticket
+    /// How many body bytes the peer still takes on this stream; may be negative (RFC 9113, 6.9.2).
+    var window: Int
+    private(set) var details: HTTP2StreamDetails?
+
+    init(id: UInt32, ticket: Ticket, window: Int, unsent: ArraySlice<UInt8>? = nil) {
+        self.id = id
+        self.ticket = ticket
+        self.window = window
+        if unsent != nil { self.unsent = unsent }
+    }
+
+    /// Whether the request is completely written, nothing of an answer has come, and the answer's body is of no interest: then one
+    /// HEADERS frame can be the whole answer.
+    var isPlain: Bool { details == nil }
+
+    /// More of a body is not kept.
+    var maximumBody: Int { details?.response == nil ? APNsAnswerJSON.maximumBody : APNsResponse.maximumBody }
+
+    /// What of the body has not been written, when the windows did not allow all of it.
+    var unsent: ArraySlice<UInt8>? {
+        get { details?.unsent }
+        set { if details != nil || newValue != nil { existingDetails().unsent = newValue } }
+    }
+
+    /// What of the answer's body is kept.
+    var body: [UInt8] { details?.body ?? [] }
+
+    mutating func existingDetails() -> HTTP2StreamDetails {
+        if let details { return details }
+        let details = HTTP2StreamDetails()
+        self.details = details
+        return details
+    }
+}
+
+/// What only a few streams need. A stream is moved and never forked, so sharing does no harm.
+final class HTTP2StreamDetails {
+    var unsent: ArraySlice<UInt8>?
+    /// Flow-controlled bytes received on this stream.
+    var received = 0
+    var head: APNsAnswerHead?
+    var body: [UInt8] = []
+    /// Where the whole answer goes, when the request is no device push.
+    var response: APNsResponse?
 }

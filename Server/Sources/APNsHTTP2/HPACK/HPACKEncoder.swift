@@ -21,8 +21,8 @@ struct HPACKEncoder {
     private var entries: [Entry] = []
     private var size = 0
     private var limit: Int
-    /// The smallest limit since the last block, when it must be told to the peer (RFC 7541, 4.2).
-    private var smallestUntold: Int?
+    /// The smallest limit since the last block, if it must be announced to the peer (RFC 7541, 4.2).
+    private var smallestUnannounced: Int?
     private let ceiling: Int
 
     /// Changes with every insertion and eviction: bytes that were encoded before then mean something else.
@@ -39,15 +39,15 @@ struct HPACKEncoder {
         let allowed = min(tableSize, ceiling)
         guard allowed != limit else { return }
         limit = allowed
-        smallestUntold = min(smallestUntold ?? allowed, allowed)
+        smallestUnannounced = min(smallestUnannounced ?? allowed, allowed)
         evict(toFit: 0)
         generation += 1
     }
 
     /// Appends the size updates that the peer is owed. Call at the beginning of each block.
     mutating func beginBlock(_ bytes: inout [UInt8]) {
-        guard let smallest = smallestUntold else { return }
-        smallestUntold = nil
+        guard let smallest = smallestUnannounced else { return }
+        smallestUnannounced = nil
         if smallest < limit { HPACKInteger.write(smallest, prefix: 5, pattern: 0x20, to: &bytes) }
         HPACKInteger.write(limit, prefix: 5, pattern: 0x20, to: &bytes)
         generation += 1
@@ -128,5 +128,72 @@ struct HPACKEncoder {
                 writer.finish()
             }
         }
+    }
+}
+
+/// Integers with an N-bit prefix (RFC 7541, 5.1).
+enum HPACKInteger {
+    /// Reads an integer at `offset`, whose first byte carries `prefix` bits of it. Values above 2^28 are refused; nothing
+    /// in a header block of bounded size needs them.
+    static func read(_ bytes: UnsafeRawBufferPointer, at offset: inout Int, prefix: Int) throws(HPACKFault) -> Int {
+        guard offset < bytes.count else { throw .truncated }
+        let mask = 1 << prefix - 1
+        var value = Int(bytes[offset]) & mask
+        offset += 1
+        guard value == mask else { return value }
+        var shift = 0
+        while true {
+            guard offset < bytes.count else { throw .truncated }
+            let byte = Int(bytes[offset])
+            offset += 1
+            guard shift <= 28 else { throw .integerOverflow }
+            value += (byte & 0x7F) << shift
+            guard value <= 1 << 28 else { throw .integerOverflow }
+            if byte & 0x80 == 0 { return value }
+            shift += 7
+        }
+    }
+
+    /// Appends an integer; `pattern` holds the bits of the first byte above the prefix.
+    static func write(_ value: Int, prefix: Int, pattern: UInt8, to bytes: inout [UInt8]) {
+        let mask = 1 << prefix - 1
+        guard value >= mask else { return bytes.append(pattern | UInt8(value)) }
+        bytes.append(pattern | UInt8(mask))
+        var rest = value - mask
+        while rest >= 0x80 {
+            bytes.append(UInt8(rest & 0x7F) | 0x80)
+            rest >>= 7
+        }
+        bytes.append(UInt8(rest))
+    }
+}
+
+/// Writes Huffman-coded bytes into memory that the caller has measured (RFC 7541, 5.2).
+struct HuffmanWriter {
+    private var target: UnsafeMutablePointer<UInt8>
+    private var bits: UInt64 = 0
+    private var count = 0
+
+    /// The memory must have room for `HuffmanCode.encodedLength` of all that is written.
+    init(_ target: UnsafeMutablePointer<UInt8>) { self.target = target }
+
+    @inline(__always)
+    mutating func write(_ byte: UInt8, table: UnsafeBufferPointer<(code: UInt32, length: UInt8)>) {
+        let entry = table[Int(byte)]
+        bits = bits << UInt64(entry.length) | UInt64(entry.code)
+        count += Int(entry.length)
+        // At most 7 bits stay over, and a code has at most 30, so 64 bits never overflow.
+        while count >= 8 {
+            count -= 8
+            target.pointee = UInt8(truncatingIfNeeded: bits >> UInt64(count))
+            target += 1
+        }
+    }
+
+    /// Fills the last byte with the beginning of the end-of-string code: ones.
+    mutating func finish() {
+        guard count > 0 else { return }
+        target.pointee = UInt8(truncatingIfNeeded: bits << UInt64(8 - count)) | (0xFF >> UInt8(count))
+        count = 0
     }
 }

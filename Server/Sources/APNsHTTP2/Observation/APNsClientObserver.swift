@@ -6,7 +6,7 @@ import APNsProtocol
     import Foundation
 #endif
 
-/// Is told of each request and each answer, for a page or a log that shows what went over the wire.
+/// Receives each request and each answer, for a page or a log that shows what went over the wire.
 ///
 /// Called on the client's event loop: return at once. Nothing secret is passed on: no `authorization`, no body, and the
 /// device token shortened to six characters. A client without an observer does none of this work.

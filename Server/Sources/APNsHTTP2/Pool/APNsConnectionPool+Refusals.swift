@@ -30,8 +30,8 @@ extension APNsConnectionPool {
 
     /// Opens no more streams on the connection. Returns whether this was the first reason to leave it.
     ///
-    /// - Parameter failure: why the next connection has to wait, because haste would only bring the same answer again; absent when it does
-    ///   not have to.
+    /// - Parameter failure: why the next connection has to wait, because an immediate retry would get the same answer; absent when it
+    ///   need not wait.
     @discardableResult
     func leave(
         _ id: Int, because rejection: APNsRejection?, pausing failure: APNsFailure?, within limit: TimeAmount? = nil
@@ -95,7 +95,7 @@ extension APNsConnectionPool {
     private func renewToken(_ rejection: APNsRejection, of ticket: PushTicket, stream: UInt32, on id: Int) -> Bool {
         // Of this request, and not of those that were written after it.
         let generation = handler(id)?.carriedTokens.generation(of: stream)
-        // A pause before the next connection: haste does not mend it.
+        // A pause before the next connection: an immediate retry would fail again.
         let isFirst = leave(id, because: rejection, pausing: .throttled, within: configuration.drainAfterTokenFault)
         guard let cache = configuration.tokens, let generation else { return false }
         guard cache.reportExpired(generation: generation) == .renewed else {
@@ -116,5 +116,44 @@ extension APNsConnectionPool {
         logger.error(
             "APNs calls a young provider token expired; the clock of this machine is likely wrong",
             metadata: ["error_detail": "\(skew)"])
+    }
+}
+
+/// What a refusal means for the connection and the credential it came over: the client's actions of Reference/APNs.md#4 that do
+/// not concern the push alone.
+enum RefusalConsequence {
+    /// The refusal is about this push only.
+    case none
+    /// APNs fails behind this connection: no more pushes there, and a pause before the next one.
+    case leave
+    /// The connection has ended, but not the push: a new connection, and the push once more there. A refusal proves that it was
+    /// not taken, so that cannot duplicate.
+    case moveOn
+    /// A topic that a connection may not know because its app is newer: other connections, and the push once more there.
+    case renewBinding
+    /// No connection with this credential will be of use: none is kept, and none made for a while.
+    case closePool
+    /// The provider token is too old, and the connection is spoilt (Reference/APNs.md#2-1).
+    case renewToken
+    /// The provider token is too new, and the connection is spoilt.
+    case keepOldToken
+
+    private static let byReason: [APNsReason: RefusalConsequence] = [
+        .serviceUnavailable: .leave, .shutdown: .moveOn, .idleTimeout: .moveOn, .unrelatedKeyIDInToken: .moveOn,
+        .topicDisallowed: .renewBinding,
+        // About an action, and in an answer about this one; only GOAWAY says it of the whole connection.
+        .forbidden: .none,
+        .expiredProviderToken: .renewToken, .tooManyProviderTokenUpdates: .keepOldToken,
+    ]
+
+    /// Known reasons decide; an unknown one counts by its status.
+    init(_ rejection: APNsRejection) {
+        if let known = Self.byReason[rejection.reason] {
+            self = known
+        } else if rejection.reason.refusesCredential {
+            self = .closePool
+        } else {
+            self = rejection.status == 503 ? .leave : .none
+        }
     }
 }

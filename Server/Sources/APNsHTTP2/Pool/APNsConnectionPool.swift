@@ -32,8 +32,8 @@ final class APNsConnectionPool {
     private var isPumpScheduled = false
     private var nextHandler = 0
     /// The failed connection that the log reported last, and when; absent while connections succeed.
-    var told: (failure: APNsFailure, at: NIODeadline)?
-    /// Words about the latest attempt that failed.
+    var loggedFailure: (failure: APNsFailure, at: NIODeadline)?
+    /// Describes the latest attempt that failed.
     var connectDetail: String?
     var rollout = ProviderTokenRollout()
     private var wakeUp: (timer: Scheduled<Void>, at: NIODeadline)?
@@ -57,10 +57,10 @@ final class APNsConnectionPool {
 
     var logger: Logger { configuration.connection.logger }
 
-    /// Takes the pushes of one call, in the next turn and together with all others of this one.
+    /// Takes the pushes of one call in the next turn of the loop, together with all others of this turn.
     ///
-    /// - Parameter since: when the first of those that come from another thread together was handed over; absent means now. The time
-    ///   of all that one turn takes runs from there: one look at the clock, and nobody waits longer than was promised.
+    /// - Parameter since: when the first of the submissions that arrive together from another thread was handed over; absent means
+    ///   now. All of them use this time, so the clock is read once and no push exceeds its deadline.
     func submit(_ submission: PushSubmission, since: NIODeadline? = nil) {
         if submitted.isEmpty {
             submittedSince = since ?? eventLoop.now
@@ -71,8 +71,8 @@ final class APNsConnectionPool {
         schedulePump()
     }
 
-    /// Queues what was handed over. Of a batch what does not fit waits; a single push that does not fit ends at once, for whoever
-    /// sends them one by one would never notice that he has to wait.
+    /// Queues the submitted pushes. The rest of a batch that does not fit waits. A single push that does not fit fails at once, so
+    /// that a caller that sends one by one notices the overload.
     func admit() {
         for submission in submitted {
             submission.begin(at: submittedSince)
@@ -100,8 +100,8 @@ final class APNsConnectionPool {
         }
     }
 
-    /// Ends the pushes of a call whose task was cancelled, in the next turn and together with all others of this one: a group of
-    /// many calls is cancelled with one look at what waits.
+    /// Ends the pushes of a cancelled call in the next turn of the loop, together with all others of this turn: a group of many calls
+    /// is cancelled with one pass over the queue.
     func cancel(_ submission: PushSubmission) {
         submission.isCancelled = true
         hasCancellations = true
@@ -195,7 +195,7 @@ final class APNsConnectionPool {
         handlers.append((id, handler))
         connector.connect(handler).assumeIsolated().whenFailure { [weak handler] error in
             self.connectDetail = (error as? APNsUnreachable)?.description
-            // The handler may never have seen the channel, then nobody else tells.
+            // The handler may never have seen the channel; then no other callback reports the failure.
             handler?.close(APNsFailure(connectionError: error, wasReady: false))
         }
     }
@@ -223,4 +223,70 @@ final class APNsConnectionPool {
             return nil
         }
     }
+
+    // The end of a client, and its numbers.
+
+    /// Takes no more pushes, lets the accepted ones end until the limit, then closes everything.
+    func stop(within limit: TimeAmount, waiter: CheckedContinuation<Void, Never>?) {
+        if let waiter {
+            guard !isStopped else { return waiter.resume() }
+            stopWaiters.append(waiter)
+        }
+        guard !state.isStopping else { return }
+        admit()
+        state.stop()
+        stopTimer = eventLoop.assumeIsolated().scheduleTask(in: limit) { self.stopNow() }
+        schedulePump()
+    }
+
+    /// Called after every turn: when nothing is owed any more, the connections close.
+    func finishStopping() {
+        guard state.isStopping, !isStopped, queue.isEmpty, admission.isEmpty, returned.isEmpty else { return }
+        for (id, handler) in handlers where state.phase(of: id) != .draining {
+            state.draining(id)
+            handler.drain(within: configuration.drain)
+        }
+        guard handlers.isEmpty else { return }
+        isStopped = true
+        stopTimer?.cancel()
+        sweep?.timer.cancel()
+        publishMetrics()
+        wakeCallers()
+        for waiter in stopWaiters { waiter.resume() }
+        stopWaiters.removeAll()
+    }
+
+    private func stopNow() {
+        end(.cancelled) { _ in true }
+        for (_, handler) in handlers { handler.close(.cancelled) }
+        finishStopping()
+    }
+
+    /// Publishes the metrics to other threads, once per turn of the loop.
+    func publishMetrics() {
+        counters.queued = queue.count
+        counters.inFlight = 0
+        counters.streamLimit = 0
+        counters.window = 0
+        counters.roundTrip = nil
+        for (_, handler) in handlers {
+            counters.inFlight += handler.inFlight
+            counters.streamLimit += handler.streamLimit
+            counters.window += handler.window
+            if let roundTrip = handler.connection.probe.roundTrip {
+                counters.roundTrip = max(counters.roundTrip ?? .zero, .nanoseconds(roundTrip.nanoseconds))
+            }
+        }
+        counters.connections = state.count { if case .ready = $0 { true } else { false } }
+        counters.connecting = state.count { $0 == .connecting }
+        counters.draining = state.count { $0 == .draining }
+        let snapshot = counters
+        metrics.withLockedValue { $0 = snapshot }
+    }
+}
+
+/// Makes the channel of a connection. A protocol, so that tests can hand out embedded channels.
+protocol APNsConnector {
+    /// Connects, with fresh name resolution, and puts `handler` on top of the channel.
+    func connect(_ handler: APNsConnectionHandler) -> EventLoopFuture<any Channel>
 }

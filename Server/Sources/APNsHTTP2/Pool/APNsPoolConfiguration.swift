@@ -22,7 +22,7 @@ struct APNsPoolConfiguration {
     ) {
         let timing = configuration.timing
         let limits = configuration.limits
-        connection = APNsConnectionConfiguration(authority: configuration.serverName, observer: observer, logger: logger)
+        connection = APNsConnectionConfiguration(authority: configuration.endpoint.authority, observer: observer, logger: logger)
         connection.limits = HTTP2ConnectionLimits(
             streams: limits.streamsPerConnection, warmsUp: configuration.usesTokens,
             silenceBeforePing: TimeAmount(clamping: timing.silenceBeforePing),
@@ -47,5 +47,38 @@ struct APNsPoolConfiguration {
                 pace: TimeAmount(clamping: timing.connectPace), initialBackOff: TimeAmount(clamping: timing.initialBackOff),
                 maximumBackOff: TimeAmount(clamping: timing.maximumBackOff),
                 longestProbePause: TimeAmount(clamping: timing.longestProbePause)))
+    }
+}
+
+/// What a connection needs to know of its client's configuration.
+struct APNsConnectionConfiguration {
+    var authority: String
+    var limits = HTTP2ConnectionLimits()
+    /// Whether HTTP/2 begins only after the TLS handshake.
+    var waitsForTLS = true
+    /// The DNS name that the server's certificate must carry; absent when the server is named by its address.
+    var expectedServerName: String?
+    /// Where the connection leads, for the log.
+    var host = ""
+    var port = 0
+    var handshakeLimit: TimeAmount = .seconds(10)
+    var idleLimit: TimeAmount = .minutes(15)
+    var observer: (any APNsClientObserver)?
+    var logger: Logger
+
+    /// A connection in use is looked after at least this often, so that a stall is noticed in time.
+    var longestWatch: TimeAmount { min(limits.stallBeforePing, limits.pingAnswer) }
+}
+
+extension TimeAmount {
+    /// The same span for the event loop; clamped to 64 bits of nanoseconds.
+    init(clamping duration: Duration) {
+        let (seconds, attoseconds) = duration.components
+        let (product, overflow) = seconds.multipliedReportingOverflow(by: 1_000_000_000)
+        // Half of the range, so that a deadline never overflows.
+        let largest = Int64.max / 2
+        self =
+            overflow || abs(product) > largest
+            ? .nanoseconds(seconds < 0 ? 0 : largest) : .nanoseconds(product + attoseconds / 1_000_000_000)
     }
 }

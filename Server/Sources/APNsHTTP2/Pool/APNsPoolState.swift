@@ -97,7 +97,7 @@ struct APNsPoolState {
         // One at a time, unless it was measured that more are needed: the one that is coming will show it.
         if !isMeasured {
             guard coming.slow <= 1 else { return .none }
-            if coming.promising > 0 { return coming.slow > 0 ? .none : .wait(until: coming.patienceEnd) }
+            if coming.promising > 0 { return coming.slow > 0 ? .none : .wait(until: coming.nextSlow) }
         }
         // As many as the load needs are there: they get the time to work off what waits.
         if let wanted, counted >= wanted, counted > 0 { return .none }
@@ -114,13 +114,13 @@ struct APNsPoolState {
 
     /// The connections on which nothing was answered yet. One that hangs, in a middlebox or at an address of no use, does not hold up
     /// the others: it is slow, and counts no longer.
-    private func comingConnections(at now: NIODeadline) -> (promising: Int, slow: Int, patienceEnd: NIODeadline) {
-        var coming = (promising: 0, slow: 0, patienceEnd: NIODeadline.distantFuture)
+    private func comingConnections(at now: NIODeadline) -> (promising: Int, slow: Int, nextSlow: NIODeadline) {
+        var coming = (promising: 0, slow: 0, nextSlow: NIODeadline.distantFuture)
         for member in phases where member.phase == .connecting || member.phase == .ready(hasAnswered: false) {
             let end = member.begun + Self.slowStart
             if now < end {
                 coming.promising += 1
-                coming.patienceEnd = min(coming.patienceEnd, end)
+                coming.nextSlow = min(coming.nextSlow, end)
             } else {
                 coming.slow += 1
             }
@@ -132,8 +132,8 @@ struct APNsPoolState {
 
     /// A request was answered on the connection, which ends its warm-up.
     ///
-    /// - Parameter isOfUse: whether the answer shows that APNs wants to hear from this client. A refusal does not: a client that
-    ///   is thrown out for its refused pushes, and came back at once each time, would look like an attack
+    /// - Parameter isOfUse: whether the answer shows that APNs accepts this client. A refusal does not: a client whose connections
+    ///   are closed for refused pushes, and that reconnects at once each time, would look like an attack
     ///   (Reference/APNs.md#1-8).
     mutating func answered(_ id: Int, isOfUse: Bool, at now: NIODeadline) {
         guard let index = phases.firstIndex(where: { $0.id == id }) else { return }
@@ -151,8 +151,8 @@ struct APNsPoolState {
     /// So many different pushes in a row have to be answered with "unavailable" before that counts as the state of APNs.
     static let unavailableRun = 3
 
-    /// APNs said on the connection that it is unavailable. Returns whether that is more than one push's trouble: a push that gets this
-    /// answer each time must not take the connection away from the others.
+    /// APNs answered on the connection that it is unavailable. Returns whether that concerns more than one push: a single push that
+    /// gets this answer each time must not end the connection for the others.
     mutating func saidUnavailable(_ id: Int, to push: UUID?) -> Bool {
         guard let index = phases.firstIndex(where: { $0.id == id }) else { return false }
         if phases[index].phase == .ready(hasAnswered: false) { phases[index].phase = .ready(hasAnswered: true) }
@@ -176,7 +176,7 @@ struct APNsPoolState {
         let member = phases.remove(at: index)
         guard member.phase != .draining else { return }
         guard member.boundAt == nil else { return noteEnd(of: member) }
-        // A client that was answered and thrown out is not to come back in haste (Reference/APNs.md#1-8).
+        // A client whose connection was closed after an answer must not reconnect at once (Reference/APNs.md#1-8).
         let isAway = member.phase != .ready(hasAnswered: true) && failure.isAbsence
         failed(failure, at: now, chance: chance, isAway: isAway)
     }
@@ -185,15 +185,15 @@ struct APNsPoolState {
         if member.boundAt != nil { pacing.endedEarly(begun: member.begun) }
     }
 
-    /// The server asked for a pause, or something failed that connecting again at once would only repeat.
+    /// The server asked for a pause, or something failed that would fail again at once.
     ///
-    /// - Parameter isAway: whether APNs or the way to it is away, so that the pause stays short.
+    /// - Parameter isAway: whether APNs is unreachable, so that the pause stays short.
     mutating func failed(_ failure: APNsFailure, at now: NIODeadline, chance: Double, isAway: Bool = false) {
         lastFailure = failure
         pacing.failed(at: now, chance: chance, isAway: isAway)
     }
 
-    /// APNs refuses the credential: no reconnecting in a loop (Reference/APNs.md#1-7). Returns whether that is news.
+    /// APNs refuses the credential: no reconnecting in a loop (Reference/APNs.md#1-7). Returns whether that was unknown before.
     mutating func credentialRefused(at now: NIODeadline) -> Bool {
         defer { refusedUntil = now + credentialPause }
         lastFailure = .credentialRefused
@@ -224,4 +224,51 @@ struct APNsPoolState {
 extension APNsFailure {
     /// Whether it means that the other side did not answer.
     fileprivate var isAbsence: Bool { [.unreachable, .nameNotResolved, .proxyRefused, .connectionClosed].contains(self) }
+}
+
+/// When the next attempt to connect is allowed: paced always, and exponentially later after failures (Reference/APNs.md#1-8).
+struct ReconnectPacing {
+    let pace: TimeAmount
+    let initialBackOff: TimeAmount
+    let maximumBackOff: TimeAmount
+    /// The longest pause while the server is unreachable.
+    let longestProbePause: TimeAmount
+    private(set) var failures = 0
+    private(set) var nextAttempt = NIODeadline.uptimeNanoseconds(0)
+    /// The end of the pause after the latest failure.
+    private var pauseEnd = NIODeadline.uptimeNanoseconds(0)
+
+    init(
+        pace: TimeAmount, initialBackOff: TimeAmount, maximumBackOff: TimeAmount, longestProbePause: TimeAmount = .seconds(3)
+    ) {
+        self.pace = pace
+        self.initialBackOff = initialBackOff
+        self.maximumBackOff = maximumBackOff
+        self.longestProbePause = longestProbePause
+    }
+
+    mutating func attempted(at now: NIODeadline) { nextAttempt = max(nextAttempt, now + pace) }
+
+    /// A connection proved useful: APNs took a push on it.
+    mutating func succeeded() { failures = 0 }
+
+    /// A connection that was of use ended soon after it began: the next one does not begin sooner than the first pause allows, or a
+    /// service that ends every connection after a push would see ten new ones a second.
+    mutating func endedEarly(begun: NIODeadline) { nextAttempt = max(nextAttempt, begun + initialBackOff) }
+
+    /// An attempt failed, or a connection ended without having been of use. `chance` between 0 and 1 is the jitter, which
+    /// takes away up to half of the pause. Failures during the pause do not count: connections that end together have one cause.
+    ///
+    /// - Parameter isAway: whether nothing answered. Then the pause stays short.
+    mutating func failed(at now: NIODeadline, chance: Double, isAway: Bool = false) {
+        guard now >= pauseEnd else { return }
+        let doubled = initialBackOff.nanoseconds << Int64(min(failures, 16))
+        let longest = isAway ? min(longestProbePause, maximumBackOff) : maximumBackOff
+        let pause = min(max(doubled, 0), longest.nanoseconds)
+        // However long the other side was away, what it says on its return is a first failure or nearly so.
+        failures = isAway ? max(failures, min(failures + 1, 2)) : failures + 1
+        let jittered = Double(pause) * (1 - 0.5 * min(max(chance, 0), 1))
+        pauseEnd = now + .nanoseconds(Int64(jittered))
+        nextAttempt = max(nextAttempt, pauseEnd)
+    }
 }

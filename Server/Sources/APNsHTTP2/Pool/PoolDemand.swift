@@ -6,8 +6,8 @@ import NIOCore
 /// carries is measured by each on its own (`BusyThroughput`); nothing is known before one was busy for a while.
 struct PoolDemand {
     private static let span = TimeAmount.milliseconds(100)
-    /// In how many seconds a backlog ought to be gone: within the deadline of a push, and slowly enough that what piled up while
-    /// connections were made does not lead to connections that nobody needs afterwards.
+    /// The seconds in which a backlog should be sent: within the deadline of a push, and slowly enough that the backlog from making
+    /// connections does not lead to connections that are idle afterwards.
     private static let catchUp = 20.0
     /// How much of a connection may be missing before one more is opened: both rates are measured, and neither to the last bit.
     /// What really is missing turns up in the backlog.
@@ -52,5 +52,43 @@ struct PoolDemand {
         guard let carried, carried > 0 else { return nil }
         let need = ((offeredRate ?? 0) + Double(backlog) / Self.catchUp) / carried
         return max(1, Int((need - Self.slack).rounded(.up)))
+    }
+}
+
+/// What one connection carries while there is always more to send: bytes over time, measured between two moments at which it
+/// wrote what it could.
+///
+/// APNs gives credit back in halves of its window (Reference/APNs.md#1-5), so a connection writes in bursts a round trip apart.
+/// Counted from burst to burst the rate is exact; counted over fixed spans it would depend on how many bursts happen to fall in.
+struct BusyThroughput {
+    private static let span = TimeAmount.milliseconds(100)
+
+    private var start: NIODeadline?
+    private var bytes = 0
+
+    /// Notes what a turn wrote. Returns bytes a second when a span is over.
+    ///
+    /// - Parameter backlog: since when there is more than the connections take; `nil` if there is not. What was carried before
+    ///   that moment was no limit of the connection.
+    mutating func note(_ written: Int, backlog: NIODeadline?, at now: NIODeadline) -> Double? {
+        guard let backlog else {
+            start = nil
+            return nil
+        }
+        guard written > 0 else { return nil }
+        guard let start, start >= backlog else {
+            begin(at: now)
+            return nil
+        }
+        bytes += written
+        guard now - start >= Self.span else { return nil }
+        let rate = Double(bytes) * 1_000_000_000 / Double((now - start).nanoseconds)
+        begin(at: now)
+        return rate
+    }
+
+    private mutating func begin(at now: NIODeadline) {
+        start = now
+        bytes = 0
     }
 }

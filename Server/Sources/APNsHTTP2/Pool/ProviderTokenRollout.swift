@@ -3,9 +3,9 @@ import NIOCore
 /// Moves the connections of a pool to a new provider token one by one (Reference/APNs.md#2-1): the next one follows when the one
 /// before has an answer, so that a token that APNs does not like spoils one connection and not all of them.
 ///
-/// A value without I/O. Both tokens are valid meanwhile, since renewal is long before the hour is up; after `limit` everybody
-/// has the new one. If APNs answers the new one with `TooManyProviderTokenUpdates`, everybody who has not sent it keeps the old
-/// one for as long as that is good, and then it is tried again (Reference/APNs.md#4).
+/// A value without I/O. Both tokens are valid meanwhile, since renewal is long before the hour is up; after `limit` every
+/// connection uses the new one. If APNs answers it with `TooManyProviderTokenUpdates`, connections that have not sent it keep the
+/// old one while that is valid, and then try again (Reference/APNs.md#4).
 struct ProviderTokenRollout {
     static let limit: TimeAmount = .minutes(5)
     /// The age up to which a token is used for certain: well below the hour, and with time left for one more rollout.
@@ -49,7 +49,7 @@ struct ProviderTokenRollout {
     ///   - carried: the generation of its last request; 0 for a connection without one, which begins with the newest.
     ///   - inFlight: requests without an answer, all of the token carried so far.
     mutating func authorization(for id: Int, carried: UInt64, inFlight: Int, at now: NIODeadline) -> APNsAuthorization? {
-        // Who has sent the new token stays with it: to go back would be one more change.
+        // A connection that has sent the new token keeps it: going back would be one more change.
         guard let previous, carried != current?.generation else { return current }
         if let heldUntil {
             guard now >= heldUntil else { return previous }
@@ -75,7 +75,7 @@ struct ProviderTokenRollout {
         if pioneer?.id == id { pioneer = nil }
     }
 
-    /// APNs refuses the token of this generation as too old: nobody may begin with it any more, nor stay with it when there is another.
+    /// APNs refuses the token of this generation as too old: no connection may start with it, or keep it when there is another.
     mutating func refuse(_ generation: UInt64) {
         refused = max(refused, generation)
         guard let previous, previous.generation <= refused else { return }

@@ -1,16 +1,17 @@
 import RichPushModel
 import ServiceErrors
 import SharedAccess
+import Synchronization
 
 /// Says who an installation credential belongs to. Costs one read at most every five seconds for each credential, and no
 /// password hash, so that a storm of fetches is cheap.
 final class BearerAuthenticator: Sendable {
-    private let store: any CredentialStore
+    private let store: any BackendStore
     private let clock: any ServiceClock
     private let lifetime: Duration
     private let cache: VerifiedCredentials<Principal>
 
-    init(store: any CredentialStore, clock: any ServiceClock, lifetime: Duration) {
+    init(store: any BackendStore, clock: any ServiceClock, lifetime: Duration) {
         self.store = store
         self.clock = clock
         self.lifetime = lifetime
@@ -30,7 +31,7 @@ final class BearerAuthenticator: Sendable {
         }
         guard let (stored, user) = try await store.credential(of: presented.installation),
             presented.matches(digest: stored.digest), stored.user == user.id,
-            stored.credentialVersion == user.credentialVersion, clock.now < stored.expiresAt
+            stored.credentialVersion == user.credentialVersion, clock.now < stored.expiresAt, user.disabledAt == nil
         else { throw Self.notValid }
         try await slide(stored)
         let principal = Principal(user: user, installation: presented.installation, credentialDigest: stored.digest)
@@ -52,4 +53,46 @@ final class BearerAuthenticator: Sendable {
         guard expiry - stored.expiresAt > .seconds(24 * 3600) else { return }
         try await store.extend(stored, until: expiry)
     }
+}
+
+/// A bounded memory of credentials that were verified a short while ago, under a keyed digest.
+final class VerifiedCredentials<Value: Sendable>: Sendable {
+    private struct Entry: Sendable {
+        var value: Value
+        var until: Duration
+    }
+
+    private let digest = KeyedDigest()
+    private let lifetime: Duration
+    private let capacity: Int
+    private let entries = Mutex<[[UInt8]: Entry]>([:])
+
+    init(lifetime: Duration, capacity: Int = 20_000) {
+        self.lifetime = lifetime
+        self.capacity = capacity
+    }
+
+    /// The name of a credential in this memory.
+    func key(of parts: [String]) -> [UInt8] { digest.digest(of: parts) }
+
+    func value(for key: [UInt8], at uptime: Duration) -> Value? {
+        entries.withLock { entries in
+            guard let entry = entries[key], uptime < entry.until else { return nil }
+            return entry.value
+        }
+    }
+
+    func store(_ value: Value, for key: [UInt8], at uptime: Duration) {
+        entries.withLock { entries in
+            if entries.count >= capacity { entries = entries.filter { uptime < $0.value.until } }
+            if entries.count >= capacity { entries.removeAll(keepingCapacity: true) }
+            entries[key] = Entry(value: value, until: uptime + lifetime)
+        }
+    }
+
+    /// Forgets one.
+    func remove(_ key: [UInt8]) { entries.withLock { $0[key] = nil } }
+
+    /// Forgets all.
+    func forget() { entries.withLock { $0.removeAll() } }
 }

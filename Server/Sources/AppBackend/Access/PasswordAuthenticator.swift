@@ -2,6 +2,7 @@ import RichPushModel
 import ServiceErrors
 import SharedAccess
 import Synchronization
+import WireText
 
 /// Local passwords.
 ///
@@ -13,7 +14,7 @@ import Synchronization
 /// - The queue of hashes is bounded, and of what waits in it one network may have half and one user an eighth: a flood from one place
 ///   is refused with `overloaded` and leaves room for others.
 public final class PasswordAuthenticator: UserAuthenticator {
-    private let users: any UserStore
+    private let users: any BackendStore
     private let counter: SignInCounter
     private let hasher: PasswordHasher
     private let clock: any ServiceClock
@@ -25,7 +26,7 @@ public final class PasswordAuthenticator: UserAuthenticator {
 
     /// Creates an authenticator. Hashes one random password, for users that do not exist.
     public init(
-        users: any UserStore, counts: any SignInCountStore, hasher: PasswordHasher, clock: any ServiceClock
+        users: any BackendStore, counts: any SignInCountStore, hasher: PasswordHasher, clock: any ServiceClock
     ) async throws {
         self.users = users
         counter = SignInCounter(store: counts, clock: clock)
@@ -84,10 +85,10 @@ public final class PasswordAuthenticator: UserAuthenticator {
     }
 
     private func verify(user: String, password: String) async throws -> User? {
-        let stored: StoredUser? =
-            if let name = UserName(user) { try await users.user(named: name) } else { nil }
+        let name = UserName(user)
+        let stored = if let name { try await users.user(named: name) } else { nil as (user: User, password: PasswordHash?)? }
         do {
-            guard let stored, let hash = stored.password else {
+            guard let stored, let hash = stored.password, stored.user.disabledAt == nil else {
                 _ = try await hasher.verify(password, against: decoy)
                 return nil
             }
@@ -100,7 +101,7 @@ public final class PasswordAuthenticator: UserAuthenticator {
     }
 
     /// Replaces a hash of another cost after a right password. After a wrong one (`nil`) it only takes the time that an unknown user
-    /// takes, so that the time of the answer does not tell who exists.
+    /// takes, so that the response time does not reveal whether the user exists.
     private func raise(_ old: PasswordHash, of user: User, password: String?) async throws {
         guard let password else {
             _ = try await hasher.verify("", against: decoy)
@@ -113,14 +114,86 @@ public final class PasswordAuthenticator: UserAuthenticator {
 }
 
 extension PasswordHashFault {
-    /// What a caller is told.
+    /// The error for the caller.
     var serviceError: ServiceError {
         switch self {
         case .queueFull:
-            ServiceError(
-                .overloaded, "too many sign-ins are waiting to be checked", retryAfter: PasswordHasher.retryAfter)
+            ServiceError(.overloaded, "too many sign-ins are waiting to be checked", retryAfter: PasswordHasher.retryAfter)
         case .stopped: ServiceError(.notReady, "the server is stopping", retryAfter: PasswordHasher.retryAfter)
         case .derivationFailed: ServiceError(.internal, "a password could not be hashed")
         }
+    }
+}
+
+/// Lets requests that carry the same credential at the same time share one verification: a phone that fetches ten things
+/// at once must not cost ten password hashes.
+final class SharedVerification<Value: Sendable>: Sendable {
+    private typealias Waiter = CheckedContinuation<Value?, any Error>
+
+    private let waiting = Mutex<[[UInt8]: [Waiter]]>([:])
+
+    /// The outcome of `work`. The first caller runs it and the others wait; it must end within a bounded time.
+    func run(_ key: [UInt8], _ work: () async throws -> Value) async throws -> Value {
+        do {
+            if let shared = try await join(key) { return shared }
+        } catch is CancellationError where !Task.isCancelled {
+            // The caller that ran the verification was cancelled, but this one was not.
+            return try await run(key, work)
+        }
+        let outcome: Result<Value, any Error>
+        do { outcome = .success(try await work()) } catch { outcome = .failure(error) }
+        let waiters = waiting.withLock { $0.removeValue(forKey: key) } ?? []
+        for waiter in waiters { waiter.resume(with: outcome.map { $0 }) }
+        return try outcome.get()
+    }
+
+    /// The outcome of another caller, or `nil` if this one has to do the work.
+    private func join(_ key: [UInt8]) async throws -> Value? {
+        try await withCheckedThrowingContinuation { continuation in
+            let isFirst = waiting.withLock { waiting in
+                guard waiting[key] != nil else {
+                    waiting[key] = []
+                    return true
+                }
+                waiting[key]?.append(continuation)
+                return false
+            }
+            if isFirst { continuation.resume(returning: nil) }
+        }
+    }
+}
+
+/// The shares of networks and accounts in the queue of password hashes. A value without I/O.
+struct HashingShares: Sendable {
+    private let ofSource: Int
+    private let ofAccount: Int
+    private var bySource: [SourceAddress: Int] = [:]
+    private var byAccount: [String: Int] = [:]
+
+    /// Shares of a queue in which `capacity` hashes may wait.
+    init(capacity: Int) {
+        ofSource = max(1, capacity / 2)
+        ofAccount = max(1, capacity / 8)
+    }
+
+    /// Takes a place for an attempt, unless its network or its account has as many as they may.
+    mutating func take(_ attempt: SignInAttempt) -> Bool {
+        guard bySource[attempt.source, default: 0] < ofSource, byAccount[attempt.account, default: 0] < ofAccount else {
+            return false
+        }
+        bySource[attempt.source, default: 0] += 1
+        byAccount[attempt.account, default: 0] += 1
+        return true
+    }
+
+    /// Gives a place back that was taken.
+    mutating func giveBack(_ attempt: SignInAttempt) {
+        Self.decrease(&bySource, attempt.source)
+        Self.decrease(&byAccount, attempt.account)
+    }
+
+    private static func decrease<Key>(_ counts: inout [Key: Int], _ key: Key) {
+        guard let count = counts[key] else { return }
+        counts[key] = count > 1 ? count - 1 : nil
     }
 }

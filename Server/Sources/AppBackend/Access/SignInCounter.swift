@@ -6,7 +6,7 @@ import Synchronization
 ///
 /// A user who is known in a network is counted there only after a wrong password, so that a storm of right ones writes nothing.
 final class SignInCounter: Sendable {
-    /// What an attempt was charged; settled once its password was looked at.
+    /// What an attempt was charged; settled once its password has been verified.
     enum Charge: Hashable, Sendable {
         /// Counted in the database.
         case stored(SignInCounts.Scope)
@@ -68,8 +68,8 @@ final class SignInCounter: Sendable {
         }
     }
 
-    /// The password was wrong. Throws `too-many-attempts` where others used the free attempts up meanwhile: a guess beyond them is not
-    /// told that it was wrong.
+    /// The password was wrong. Throws `too-many-attempts` if other attempts used up the allowance meanwhile, so that a guess
+    /// beyond it does not learn that it was wrong.
     func fail(_ attempt: SignInAttempt, _ charge: Charge) async throws {
         guard case .ifWrong = charge else { return }
         defer { leave(attempt) }
@@ -149,7 +149,7 @@ final class SignInCounter: Sendable {
 
     private static func error(_ decision: SignInDecision) -> ServiceError {
         guard case .wait(let seconds, let scope) = decision else { return ServiceError(.internal) }
-        return ServiceError(.tooManyAttempts, "too many failed sign-ins \(scope.words)", retryAfter: seconds)
+        return ServiceError(.tooManyAttempts, "too many failed sign-ins \(scope.text)", retryAfter: seconds)
     }
 }
 
@@ -176,8 +176,8 @@ struct LocalSignInCounts: Sendable {
 }
 
 extension SignInCounts.Scope {
-    /// Where the failures were, for the answer.
-    fileprivate var words: String {
+    /// The scope of the failures, for the error.
+    fileprivate var text: String {
         switch self {
         case .here: "for this user from here"
         case .account: "for this user"

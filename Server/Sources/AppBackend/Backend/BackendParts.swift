@@ -2,13 +2,14 @@ import Logging
 import PushHub
 import RichPushModel
 import SharedAccess
+import TrustedIssuers
 
 /// All that a `RichPushBackend` is made of.
 public struct BackendParts: Sendable {
     public var settings: BackendSettings
     public var clock: any ServiceClock
     public var hub: any HubSending
-    public var stores: BackendStores
+    public var store: any BackendStore
     public var contentStore: any ContentStore
     public var authenticator: any UserAuthenticator
     public var hasher: PasswordHasher
@@ -17,18 +18,20 @@ public struct BackendParts: Sendable {
     public var logger: Logger
     /// For which environments of APNs there is a credential now; `nil` when that cannot be known, as of a hub elsewhere.
     public var pushEnvironments: (@Sendable () async -> [String]?)?
+    /// Verifies tokens of the issuers whom the operator trusts; `nil` when there are none.
+    public var tokens: TokenVerifier?
 
     /// Creates parts.
     public init(
-        settings: BackendSettings = BackendSettings(), clock: any ServiceClock, hub: any HubSending, stores: BackendStores,
+        settings: BackendSettings = BackendSettings(), clock: any ServiceClock, hub: any HubSending, store: any BackendStore,
         contentStore: any ContentStore, authenticator: any UserAuthenticator, hasher: PasswordHasher,
         ticketSigner: ContentTicketSigner = ContentTicketSigner(), observer: (any BackendObserver)? = nil, logger: Logger,
-        pushEnvironments: (@Sendable () async -> [String]?)? = nil
+        pushEnvironments: (@Sendable () async -> [String]?)? = nil, tokens: TokenVerifier? = nil
     ) {
         self.settings = settings
         self.clock = clock
         self.hub = hub
-        self.stores = stores
+        self.store = store
         self.contentStore = contentStore
         self.authenticator = authenticator
         self.hasher = hasher
@@ -36,37 +39,80 @@ public struct BackendParts: Sendable {
         self.observer = observer
         self.logger = logger
         self.pushEnvironments = pushEnvironments
+        self.tokens = tokens
     }
 }
 
-/// The storage ports of one app.
-public struct BackendStores: Sendable {
-    public var users: any UserStore
-    public var credentials: any CredentialStore
-    public var bindings: any BindingStore
-    public var contents: any ContentCatalog
-    public var notifications: any RichNotificationStore
-    public var readMarks: any ReadMarkStore
-    public var receipts: any ReceiptStore
-    public var retention: any RetentionStore
-    public var persons: any PersonStore
-    public var signInCounts: any SignInCountStore
+/// What an operator may set of the app backend.
+public struct BackendSettings: Sendable, Hashable {
+    /// The most bytes of one content.
+    public var contentLimit: Int64 = 50 * 1024 * 1024
+    /// The most pixels of a picture, width times height.
+    public var pixelLimit: Int64 = 100_000_000
+    /// The most bytes of one user's contents together, those that wait to be sent and those that were.
+    public var contentQuota: Int64 = 1_000_000_000
+    /// The most contents of one user that wait to be sent.
+    public var waitingContents = 200
+    /// How many sends a user of role `user` may begin in a minute, on each node.
+    public var userSendsPerMinute = 60
+    /// The same for roles `sender` and `admin`.
+    public var senderSendsPerMinute = 3_000
+    /// The most devices on which one user is signed in.
+    public var userDevices = 100
+    /// How long a content may wait to be sent.
+    public var stagedLifetime: Duration = .seconds(24 * 3600)
+    /// Beginnings of tags that only the server sets. Compared without regard to case.
+    public var protectedTagPrefixes = ["username:", "role:", "team:"]
+    /// What Apple carries in place of the texts when the preview is neutral.
+    public var neutralText = "You have a new message"
+    /// The message of the rich push tutorial's send.
+    public var defaultMessage = "Check this image out!"
+    /// How long an installation credential lives without being used.
+    public var credentialLifetime: Duration = .seconds(90 * 24 * 3600)
+    /// How long what was sent is kept.
+    public var retention = RetentionSettings()
+    /// How long an idempotency key is remembered.
+    public var idempotencyKeyLifetime: Duration = .seconds(7 * 24 * 3600)
+    /// The fewest characters of a new password.
+    public var minimumPasswordLength = 12
 
-    /// Creates a set of stores.
-    public init(
-        users: any UserStore, credentials: any CredentialStore, bindings: any BindingStore, contents: any ContentCatalog,
-        notifications: any RichNotificationStore, readMarks: any ReadMarkStore, receipts: any ReceiptStore,
-        retention: any RetentionStore, persons: any PersonStore, signInCounts: any SignInCountStore
-    ) {
-        self.users = users
-        self.credentials = credentials
-        self.bindings = bindings
-        self.contents = contents
-        self.notifications = notifications
-        self.readMarks = readMarks
-        self.receipts = receipts
-        self.retention = retention
-        self.persons = persons
-        self.signInCounts = signInCounts
-    }
+    /// How much the contents of one user may take up.
+    var quota: ContentQuota { ContentQuota(bytes: contentQuota, waiting: waitingContents) }
+
+    /// The defaults.
+    public init() {}
+}
+
+/// How long what is kept. Everything else has a time of its own: contents that wait to be sent, idempotency keys, credentials.
+public struct RetentionSettings: Sendable, Hashable {
+    /// How long a notification stays after its send ended, with its content, its places in inboxes and its receipts. One with an
+    /// expiry of its own that comes sooner goes at that.
+    public var content: Duration = .seconds(30 * 86_400)
+    /// How much longer everything stays that would go: Apple keeps a push for up to 30 days, and the phone that gets it at the
+    /// last moment has to be able to fetch.
+    public var grace: Duration = .seconds(86_400)
+    /// How long an audit entry stays.
+    public var audit: Duration = .seconds(180 * 86_400)
+
+    /// The defaults.
+    public init() {}
+}
+
+/// Receives events, for a demonstration or a display. It must return at once and gets no content.
+public protocol BackendObserver: Sendable {
+    /// Called after the fact.
+    func observed(_ event: BackendEvent)
+}
+
+/// Something that happened in the app backend.
+public enum BackendEvent: Hashable, Sendable {
+    /// A notification is stored, since `at`, and the hub has taken it.
+    case accepted(RichID, trackingID: NotificationID, sender: UserName, kind: ContentKind, style: DeliveryStyle, at: Timestamp)
+    case recalled(RichID)
+    /// A receipt was recorded for the first time.
+    case receipt(Receipt, user: UserName, installation: InstallationID)
+    /// A device was bound to a user.
+    case registered(RecordID, user: UserName)
+    /// A device was signed out.
+    case signedOut(RecordID, user: UserName)
 }

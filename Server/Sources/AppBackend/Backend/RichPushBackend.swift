@@ -1,5 +1,8 @@
+import AuditTrail
 import RichPushModel
 import ServiceErrors
+import SharedAccess
+import Synchronization
 
 /// The app backend as its callers see it: HTTP routes, the command line and the demo talk to this and nothing behind it.
 ///
@@ -8,6 +11,8 @@ import ServiceErrors
 public struct RichPushBackend: Sendable {
     let parts: BackendParts
     let bearers: BearerAuthenticator
+    let serviceKeys: ServiceKeyAuthenticator
+    let tokens: TokenAuthenticator
     let defaultPicture = DefaultPicture()
     let sends = SendPace()
 
@@ -15,18 +20,115 @@ public struct RichPushBackend: Sendable {
     public init(parts: BackendParts) {
         self.parts = parts
         bearers = BearerAuthenticator(
-            store: parts.stores.credentials, clock: parts.clock, lifetime: parts.settings.credentialLifetime)
+            store: parts.store, clock: parts.clock, lifetime: parts.settings.credentialLifetime)
+        serviceKeys = ServiceKeyAuthenticator(store: parts.store, clock: parts.clock, logger: parts.logger)
+        tokens = TokenAuthenticator(verifier: parts.tokens, store: parts.store, clock: parts.clock)
     }
 
-    /// Who presents this credential.
+    /// The principal of this credential.
     ///
     /// Throws `unauthenticated`, `too-many-attempts` (with `retryAfter`) after failures from the same source, `overloaded` when
-    /// too many passwords wait to be hashed.
-    public func authenticate(_ credential: PresentedCredential, from source: SourceAddress) async throws -> Principal {
-        switch credential {
-        case .basic(let user, let password):
-            Principal(user: try await parts.authenticator.authenticate(user: user, password: password, from: source))
-        case .bearer(let text): try await bearers.authenticate(text)
+    /// too many passwords wait to be hashed. A wrong password is audited, with the name that was given.
+    ///
+    /// A token, of an issuer or for one use, is taken for `operation` alone if the access table grants it to tokens, and may create
+    /// its user. Throws `not-ready` while the keys of its issuer are missing.
+    public func authenticate(
+        _ credential: PresentedCredential, from source: SourceAddress, for operation: BackendOperation? = nil
+    ) async throws -> Principal {
+        var principal =
+            switch credential {
+            case .basic(let user, let password): try await principal(ofUser: user, password: password, from: source)
+            case .bearer(let text): try await principal(ofBearer: text, from: source, for: operation)
+            }
+        principal.source = source
+        return principal
+    }
+
+    private func principal(
+        ofBearer text: String, from source: SourceAddress, for operation: BackendOperation?
+    ) async throws -> Principal {
+        if let secret = PrefixedSecret(text: text), secret.kind == .serviceKey {
+            return try await serviceKeys.authenticate(secret, from: source)
+        }
+        guard let form = SignInTokenForm(text) else { return try await bearers.authenticate(text) }
+        // Before anything of the token is looked at.
+        guard operation.map(AccessTable.allowsToken) == true else {
+            throw ServiceError(.unauthenticated, TokenRefusal.exchange)
+        }
+        return try await tokens.authenticate(form, from: source)
+    }
+
+    private func principal(ofUser user: String, password: String, from source: SourceAddress) async throws -> Principal {
+        do {
+            return Principal(user: try await parts.authenticator.authenticate(user: user, password: password, from: source))
+        } catch let error as ServiceError where error.code == .unauthenticated {
+            let actor = AuditActor.unknown(String(user.prefix(64)))
+            try await parts.store.record(
+                AuditEntry(.signInRefused, by: actor, from: source.prefix, at: parts.clock.now))
+            throw error
+        }
+    }
+
+    /// Forgets all credentials that were verified, since a user or a key has changed.
+    func forgetCredentials() {
+        parts.authenticator.forget()
+        bearers.forget()
+        serviceKeys.forget()
+    }
+
+    /// Reads and verifies the audit.
+    public var audit: AuditReader { AuditReader(store: parts.store) }
+}
+
+/// The stored picture of the rich push tutorial's send, once the composition has set it.
+///
+/// Another node may have another picture, after a change of the settings that has not reached this one: then only the sends name the bytes
+/// of this one's, and they may be removed once they are an hour old (`BackendSweep.freshness`). So they are stored again from time to
+/// time, before a send names them.
+final class DefaultPicture: Sendable {
+    /// The age at which the bytes are stored again.
+    static let renewal: Duration = .seconds(1200)
+    /// The age from which on no send names them before that is done.
+    static let deadline: Duration = .seconds(2400)
+
+    /// What a send does with the picture.
+    enum Use {
+        case take(ContentRecord)
+        /// Store the bytes again, then say how that went. A failure can wait unless it is `isDue`.
+        case renew(ContentRecord, bytes: [UInt8], isDue: Bool)
+    }
+
+    private struct Kept {
+        var record: ContentRecord
+        var bytes: [UInt8]
+        var storedAt: Duration
+        var isBeingRenewed = false
+    }
+
+    private let kept = Mutex<Kept?>(nil)
+
+    /// Sets the picture, whose bytes were stored at that uptime or later.
+    func set(_ record: ContentRecord, bytes: [UInt8], storedAt uptime: Duration) {
+        kept.withLock { $0 = Kept(record: record, bytes: bytes, storedAt: uptime) }
+    }
+
+    /// What to do at that uptime; `nil` without a picture. Of many at a time one renews, as long as the others can go on without.
+    func use(at uptime: Duration) -> Use? {
+        kept.withLock { kept -> Use? in
+            guard let picture = kept else { return nil }
+            let age = uptime - picture.storedAt
+            let isDue = age >= Self.deadline
+            guard isDue || (age >= Self.renewal && !picture.isBeingRenewed) else { return .take(picture.record) }
+            kept?.isBeingRenewed = true
+            return .renew(picture.record, bytes: picture.bytes, isDue: isDue)
+        }
+    }
+
+    /// The bytes were stored again at that uptime or later; `nil` when that failed.
+    func renewed(at uptime: Duration?) {
+        kept.withLock { kept in
+            kept?.isBeingRenewed = false
+            if let uptime, let last = kept?.storedAt { kept?.storedAt = max(uptime, last) }
         }
     }
 }

@@ -1,6 +1,8 @@
 import RichPushModel
 import ServiceErrors
 import SharedAccess
+import Synchronization
+import WireText
 
 extension RichPushBackend {
     /// The most bytes of one content.
@@ -15,9 +17,9 @@ extension RichPushBackend {
     public func storeContent<Chunks: AsyncSequence>(
         declaredType: String?, fileName: String?, chunks: Chunks, for principal: Principal
     ) async throws -> ContentAnswer where Chunks.Element == [UInt8] {
-        try principal.requirePassword(to: "store content")
+        try principal.require(.storeContent)
         let quota = parts.settings.quota
-        let use = try await parts.stores.contents.use(of: principal.userID, at: parts.clock.now)
+        let use = try await parts.store.contentUse(of: principal.userID, at: parts.clock.now)
         let limit = min(parts.settings.contentLimit, try quota.room(beside: use))
         let upload = try await parts.contentStore.beginUpload(limit: limit)
         do {
@@ -28,8 +30,7 @@ extension RichPushBackend {
             let stored = try await upload.finish()
             let record = try await stage(
                 stored, mediaType: format.rawValue, fileName: FileNameRule.clean(fileName, for: format), for: principal)
-            return ContentAnswer(
-                id: record.id, content: record.descriptor, metadataRemoved: intake.isChanged ? true : nil)
+            return ContentAnswer(id: record.id, content: record.descriptor, metadataRemoved: intake.isChanged ? true : nil)
         } catch is ContentIntake.TooManyBytes {
             await upload.abort()
             guard limit < parts.settings.contentLimit else {
@@ -57,48 +58,42 @@ extension RichPushBackend {
         let record = ContentRecord(
             id: "default-picture", owner: UserID(0), digest: stored.digest, mediaType: format.rawValue,
             byteCount: stored.byteCount, fileName: FileNameRule.clean(fileName, for: format), expiresAt: nil)
-        try await parts.stores.contents.keep(record, at: parts.clock.now)
+        try await parts.store.keep(record, at: parts.clock.now)
         defaultPicture.set(record, bytes: bytes, storedAt: uptime)
     }
 
     /// The content of a notification that the caller may read. Everything else is `not-found`.
-    public func openContent(
-        of id: RichID, variant: ContentVariant, for principal: Principal
-    ) async throws -> OpenedContent {
+    public func openContent(of id: RichID, variant: ContentVariant, for principal: Principal) async throws -> ReadableContent {
         try await open(try await findContent(of: id, variant: variant, for: principal))
     }
 
     /// The same without opening it.
-    public func findContent(
-        of id: RichID, variant: ContentVariant, for principal: Principal
-    ) async throws -> FoundContent {
+    public func findContent(of id: RichID, variant: ContentVariant, for principal: Principal) async throws -> FoundContent {
         let (notification, _) = try await readable(id, for: principal)
         guard let record = notification.content(variant) else { throw Self.unseen }
         return FoundContent(descriptor: record.descriptor, id: id, digest: record.digest)
     }
 
     /// Opens a content that was found. Throws `not-found` when its bytes are gone.
-    public func open(_ found: FoundContent) async throws -> OpenedContent {
+    public func open(_ found: FoundContent) async throws -> ReadableContent {
         guard let reader = try await parts.contentStore.open(found.digest) else {
             parts.logger.error("A stored content is missing from the content store", metadata: ["rich_id": "\(found.id)"])
             throw Self.unseen
         }
-        return OpenedContent(descriptor: found.descriptor, reader: reader)
+        return ReadableContent(descriptor: found.descriptor, reader: reader)
     }
 
-    /// An address at which anybody gets the content from the content store for five minutes, with this `Content-Disposition`. `nil` when
-    /// the store hands none out, and for a content that comes as fast from here.
+    /// A presigned URL of the content store, valid for five minutes, with this `Content-Disposition`. `nil` when the store has none,
+    /// and for a content that this server sends as fast.
     public func link(to found: FoundContent, disposition: () -> String) -> String? {
-        guard parts.contentStore.handsOutLinks, found.descriptor.byteCount > Int64(OpenedContent.chunkSize) else { return nil }
+        guard parts.contentStore.handsOutLinks, found.descriptor.byteCount > Int64(ReadableContent.chunkSize) else { return nil }
         return parts.contentStore.link(
             to: found.digest, mediaType: found.descriptor.mediaType, disposition: disposition(),
             lifetime: ContentTicket.maximumAge)
     }
 
     /// A ticket for this content and this user, valid for five minutes.
-    public func issueTicket(
-        for id: RichID, variant: ContentVariant, for principal: Principal
-    ) async throws -> IssuedTicket {
+    public func issueTicket(for id: RichID, variant: ContentVariant, for principal: Principal) async throws -> IssuedTicket {
         let (notification, _) = try await readable(id, for: principal)
         guard notification.content(variant) != nil else { throw Self.unseen }
         let now = parts.clock.now
@@ -113,7 +108,7 @@ extension RichPushBackend {
     /// forged, expired, older than the user's password, or of another notification or variant.
     public func redeem(ticket: String, for id: RichID, variant: ContentVariant) async throws -> FoundContent {
         guard let claims = parts.ticketSigner.verify(ticket, now: parts.clock.now), claims.notification == id,
-            claims.variant == variant.rawValue, let user = try await parts.stores.users.user(UserID(claims.user)),
+            claims.variant == variant.rawValue, let user = try await parts.store.user(UserID(claims.user)),
             user.credentialVersion == claims.credentialVersion
         else { throw Self.unseen }
         return try await findContent(of: id, variant: variant, for: Principal(user: user))
@@ -130,16 +125,16 @@ extension RichPushBackend {
             id: Hexadecimal.random(byteCount: 16), owner: principal.userID, digest: stored.digest, mediaType: mediaType,
             byteCount: stored.byteCount, fileName: fileName, expiresAt: now + parts.settings.stagedLifetime)
         do {
-            try await parts.stores.contents.stage(record, quota: parts.settings.quota, at: now)
+            try await parts.store.stage(record, quota: parts.settings.quota, at: now)
         } catch let error as ServiceError where error.code == .quotaExceeded {
-            // The bytes are stored already and must not wait for the walk through the store to be found.
-            try await parts.stores.contents.noteStrays(among: [stored.digest])
+            // The bytes are stored already; do not leave them to the slow sweep.
+            try await parts.store.noteOrphans(among: [stored.digest])
             throw error
         }
         return record
     }
 
-    /// The picture of the rich push tutorial's send, whose bytes nobody removes before a send can name them. Throws `not-ready`
+    /// The picture of the rich push tutorial's send, whose bytes are not removed before a send can name them. Throws `not-ready`
     /// without one.
     func currentDefaultPicture() async throws -> ContentRecord {
         let uptime = parts.clock.uptime
@@ -178,5 +173,138 @@ extension RichNotification {
         case .original: content
         case .thumb: thumb ?? content.flatMap { $0.byteCount <= ContentVariant.largestStandIn ? $0 : nil }
         }
+    }
+}
+
+/// A content that the caller may read, not opened yet.
+public struct FoundContent: Sendable {
+    public let descriptor: ContentDescriptor
+    let id: RichID
+    let digest: ContentDigest
+}
+
+/// A short-lived link to one content for players that cannot send a header.
+public struct IssuedTicket: Hashable, Sendable {
+    /// Goes into the query of the content's address. Secret while it is valid.
+    public var ticket: String
+    public var expiresAt: Timestamp
+}
+
+/// A content that the caller may read, opened. Ranges, `ETag` and headers are made from this by the HTTP layer.
+public struct ReadableContent: Sendable {
+    /// The most bytes that one element of a read carries.
+    public static let chunkSize = 64 * 1024
+
+    public var descriptor: ContentDescriptor
+    let reader: any ContentReader
+
+    /// How many bytes it has.
+    public var size: Int64 { descriptor.byteCount }
+
+    /// The bytes of the range, clamped to the content, in chunks of at most 64 KiB that are read when asked for.
+    public func read(_ range: Range<Int64>) -> AsyncThrowingStream<[UInt8], any Error> {
+        let reader = reader
+        let cursor = ReadCursor(range.clamped(to: 0..<size))
+        return AsyncThrowingStream {
+            guard let (offset, count) = cursor.next(at: Self.chunkSize) else { return nil }
+            return try await reader.read(at: offset, count: count)
+        }
+    }
+
+    /// All bytes.
+    public func read() -> AsyncThrowingStream<[UInt8], any Error> { read(0..<size) }
+}
+
+/// How far a read has come. One lock around the next offset, because the stream's closure must be sendable.
+private final class ReadCursor: Sendable {
+    private let rest: Mutex<Range<Int64>>
+
+    init(_ range: Range<Int64>) { rest = Mutex(range) }
+
+    /// The next piece of at most `size` bytes; `nil` at the end.
+    func next(at size: Int) -> (offset: Int64, count: Int)? {
+        rest.withLock { rest in
+            guard !rest.isEmpty else { return nil }
+            let count = min(Int64(size), rest.upperBound - rest.lowerBound)
+            let offset = rest.lowerBound
+            rest = (offset + count)..<rest.upperBound
+            return (offset, Int(count))
+        }
+    }
+}
+
+/// Takes the chunks of an upload: decides from the first bytes whether they may be stored, then hands on what is left of them without
+/// metadata.
+private struct ContentIntake {
+    /// More bytes came than may be stored.
+    struct TooManyBytes: Error {}
+
+    private let upload: any ContentUpload
+    private let declaredType: String?
+    private let limit: Int64
+    private let pixelLimit: Int64
+    private var received: Int64 = 0
+    private var head: [UInt8] = []
+    private var format: MediaFormat?
+    private var filter: MetadataFilter?
+
+    /// Creates an intake of at most `limit` bytes, counted as they come.
+    init(upload: any ContentUpload, declaredType: String?, limit: Int64, pixelLimit: Int64) {
+        self.upload = upload
+        self.declaredType = declaredType
+        self.limit = limit
+        self.pixelLimit = pixelLimit
+    }
+
+    /// Whether what is stored differs from what came, because metadata was removed.
+    var isChanged: Bool { filter?.isChanged ?? false }
+
+    /// Takes a chunk. Nothing is written before the format is known to be allowed.
+    mutating func take(_ chunk: [UInt8]) async throws {
+        received += Int64(chunk.count)
+        guard received <= limit else { throw TooManyBytes() }
+        guard format == nil else { return try await store(chunk) }
+        head += chunk
+        if head.count >= MediaSniffer.window { try await decide() }
+    }
+
+    /// Says that no more comes; returns the format.
+    mutating func end() async throws -> MediaFormat {
+        if format == nil { try await decide() }
+        guard let format else { throw ServiceError(.internal) }
+        if let rest = try filter?.end(), !rest.isEmpty { try await upload.write(rest) }
+        return format
+    }
+
+    private mutating func decide() async throws {
+        guard !head.isEmpty else { throw ServiceError(.unsupportedContent, "the content is empty") }
+        guard let sniffed = MediaSniffer.format(of: Array(head.prefix(MediaSniffer.window))) else {
+            throw ServiceError(
+                .unsupportedContent,
+                "the bytes are of no format that is stored: pictures, sounds, videos, PDF and plain text are")
+        }
+        let format = try Self.agreed(sniffed, declaredType)
+        self.format = format
+        filter = MetadataFilter(format: format, pixelLimit: pixelLimit)
+        try await store(head)
+        head = []
+    }
+
+    private mutating func store(_ bytes: [UInt8]) async throws {
+        let bytes = try filter?.take(bytes) ?? bytes
+        if !bytes.isEmpty { try await upload.write(bytes) }
+    }
+
+    private static func agreed(_ sniffed: MediaFormat, _ declaredType: String?) throws -> MediaFormat {
+        guard let declaredType, !["", "application/octet-stream"].contains(MediaFormat.essence(of: declaredType)) else {
+            return sniffed
+        }
+        let declared = MediaFormat(declared: declaredType)
+        // Recorders write sound alone under the brand of the general MP4 format.
+        if sniffed == .mp4, declared == .m4a { return .m4a }
+        guard declared == sniffed else {
+            throw ServiceError(.unsupportedContent, "the bytes are \(sniffed.rawValue), which is not the declared media type")
+        }
+        return sniffed
     }
 }

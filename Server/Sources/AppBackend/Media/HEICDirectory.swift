@@ -15,7 +15,7 @@ struct HEICDirectory {
         var end: Int64
     }
 
-    /// The most pieces of items that are looked at.
+    /// The most extents of items that are parsed.
     private static let mostExtents = 65_536
     private static let kept: Set<String> = ["hdlr", "dinf", "pitm", "iinf", "iloc", "iref", "iprp", "idat", "grpl", "ipro"]
     private static let metadataItems: Set<String> = ["Exif", "mime", "uri "]
@@ -67,8 +67,7 @@ struct HEICDirectory {
             guard length >= UInt64(head), length <= UInt64(range.upperBound - index) else {
                 throw .malformed("the length of a box in its directory")
             }
-            boxes.append(
-                Box(type: bytes[index...].code(4), start: index, payload: (index + head)..<(index + Int(length))))
+            boxes.append(Box(type: bytes[index...].code(4), start: index, payload: (index + head)..<(index + Int(length))))
             index += Int(length)
         }
         return boxes

@@ -3,7 +3,7 @@ import ServiceErrors
 /// JPEG (ITU-T T.81, annex B): keeps what decoding needs, the colour profile and the orientation. All other application segments go, and
 /// comments, and what follows the end of the picture: previews, depth maps and videos that cameras append, with EXIF data of their own.
 ///
-/// A file that ends within its coded pixels is stored: decoders show what there is, and every segment before was looked at.
+/// A file that ends within its coded pixels is stored: decoders show what there is, and every segment before them was filtered.
 struct JPEGRules: MetadataRules {
     private enum State: Equatable {
         case start

@@ -8,7 +8,7 @@ enum MediaSniffer {
     /// The format, or `nil` for everything that is not on the list: HTML, SVG, XML, scripts, archives, programs, and media
     /// whose beginning is also a page (a polyglot).
     static func format(of head: [UInt8]) -> MediaFormat? {
-        // What is sealed looks like noise, in which any short word may stand; it is served as a type that nobody guesses at.
+        // Sealed bytes are random and may contain any signature; their media type is one that browsers do not sniff.
         if head.starts(with: MediaFormat.sealMark) { return .sealed }
         guard !head.isEmpty, !containsMarkup(head) else { return nil }
         return image(head) ?? container(head) ?? sound(head) ?? video(head) ?? document(head)
@@ -101,4 +101,94 @@ enum MediaSniffer {
     }
 
     private static func text(_ bytes: ArraySlice<UInt8>) -> String { String(decoding: bytes, as: UTF8.self) }
+}
+
+/// What a server that takes uploads asks of a media type.
+extension MediaFormat {
+    /// The kind that a notification with this content has unless its sender says `file`; `nil` for formats that
+    /// only the server writes.
+    var kind: ContentKind? {
+        switch self {
+        case .png, .jpeg, .gif, .webp, .heic: .image
+        case .mp3, .m4a, .wav, .aiff, .caf: .sound
+        case .mp4, .quickTime, .mpeg: .video
+        case .pdf, .plainText: .file
+        case .sealed: .sealed
+        case .json, .uriList: nil
+        }
+    }
+
+    /// File name endings; the first is given to a name that has another.
+    var endings: [String] {
+        switch self {
+        case .png: ["png"]
+        case .jpeg: ["jpg", "jpeg"]
+        case .gif: ["gif"]
+        case .webp: ["webp"]
+        case .heic: ["heic", "heif"]
+        case .mp3: ["mp3"]
+        case .m4a: ["m4a", "mp4"]
+        case .wav: ["wav"]
+        case .aiff: ["aiff", "aif", "aifc"]
+        case .caf: ["caf"]
+        case .mp4: ["mp4", "m4v"]
+        case .quickTime: ["mov", "qt"]
+        case .mpeg: ["mpeg", "mpg"]
+        case .pdf: ["pdf"]
+        case .json: ["json"]
+        case .sealed: ["sealed"]
+        case .uriList, .plainText: ["txt"]
+        }
+    }
+
+    /// Other names under which clients declare the type.
+    private var aliases: [String] {
+        switch self {
+        case .jpeg: ["image/jpg", "image/pjpeg"]
+        case .heic: ["image/heif"]
+        case .mp3: ["audio/mp3", "audio/x-mp3"]
+        case .m4a: ["audio/m4a", "audio/x-m4a"]
+        case .wav: ["audio/x-wav", "audio/wave", "audio/vnd.wave"]
+        case .aiff: ["audio/x-aiff"]
+        case .mp4: ["video/x-m4v"]
+        case .mpeg: ["video/mpg"]
+        default: []
+        }
+    }
+
+    /// What a sender declared, without parameters; `nil` without one or for a type that cannot be uploaded.
+    init?(declared: String) {
+        let essence = MediaFormat.essence(of: declared)
+        guard let format = MediaFormat.allCases.first(where: { $0.rawValue == essence || $0.aliases.contains(essence) }),
+            format.kind != nil
+        else {
+            return nil
+        }
+        self = format
+    }
+}
+
+/// Makes a file name that is safe in a header and on any disk, and that ends as its content says.
+enum FileNameRule {
+    /// The most characters of a name before its ending.
+    static let maximumStem = 80
+
+    /// The cleaned name; `nil` when there was none. Directories, control characters, quotes, direction marks and inner dots
+    /// go, so neither `..` nor a double ending survives.
+    static func clean(_ name: String?, for format: MediaFormat) -> String? {
+        guard let last = name?.split(whereSeparator: { $0 == "/" || $0 == "\\" }).last else { return nil }
+        var pieces = last.split(separator: ".").map(String.init)
+        let ending = pieces.count > 1 ? pieces.removeLast().lowercased() : ""
+        let stem = pieces.joined(separator: "_").unicodeScalars.map { isAllowed($0) ? Character($0) : "_" }
+        let trimmed = String(String(stem).trimmingPrefix(while: { $0 == "_" || $0 == " " || $0 == "-" }).prefix(maximumStem))
+        let kept = format.endings.contains(ending) ? ending : format.endings[0]
+        return "\(trimmed.isEmpty ? "content" : trimmed).\(kept)"
+    }
+
+    private static func isAllowed(_ scalar: Unicode.Scalar) -> Bool {
+        switch scalar {
+        case " ", "-", "_", "(", ")", "a"..."z", "A"..."Z", "0"..."9": true
+        default: !scalar.isASCII && (scalar.properties.isAlphabetic || scalar.properties.numericType != nil)
+        }
+    }
 }

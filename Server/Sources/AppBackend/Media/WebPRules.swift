@@ -14,7 +14,7 @@ struct WebPRules: MetadataRules {
         case ended
     }
 
-    /// How many bytes of an `EXIF` chunk are looked at for the orientation.
+    /// How many bytes of an `EXIF` chunk are parsed for the orientation.
     private static let largestExif: Int64 = 65_536
 
     let name = "WebP"

@@ -2,6 +2,7 @@ import Crypto
 import PushHub
 import RichPushModel
 import ServiceErrors
+import WireText
 
 /// The push of a rich notification before its number is known: what Apple gets to see, and the headers.
 public struct PushTemplate: Hashable, Sendable {
@@ -10,19 +11,11 @@ public struct PushTemplate: Hashable, Sendable {
 
     /// What stands in `aps` beside the switches.
     public struct Visible: Hashable, Sendable {
-        /// The alert's words; only the body when the preview is neutral.
-        public var words: NotificationWords
+        /// The alert's texts; only the body when the preview is neutral.
+        public var texts: NotificationTexts
         public var sound: String?
         public var badge: Int?
         public var thread: String?
-
-        /// Creates the visible part.
-        public init(words: NotificationWords, sound: String? = nil, badge: Int? = nil, thread: String? = nil) {
-            self.words = words
-            self.sound = sound
-            self.badge = badge
-            self.thread = thread
-        }
     }
 
     /// The forms of a push.
@@ -37,9 +30,9 @@ public struct PushTemplate: Hashable, Sendable {
 
     public var form: Form
     public var kind: ContentKind
-    /// The sender's words, only when the preview is open.
+    /// The sender's text, only when the preview is open.
     public var openMessage: String?
-    /// The one user whom the audience names; their phones tell it by `SubjectMark`. Absent from the rich push tutorial's own
+    /// The one user whom the audience names; their phones recognise it by `SubjectMark`. Absent from the rich push tutorial's own
     /// pushes, whose bytes are fixed.
     public var subject: UserName?
     public var collapseID: String?
@@ -73,7 +66,7 @@ public struct PushTemplate: Hashable, Sendable {
         guard size <= Self.maximumBody else {
             throw ServiceError(
                 .payloadTooLarge,
-                "the push would have \(size) bytes, \(Self.maximumBody) are allowed; shorten the words or use preview neutral")
+                "the push would have \(size) bytes, \(Self.maximumBody) are allowed; shorten the texts or use preview neutral")
         }
     }
 
@@ -96,17 +89,17 @@ public struct PushTemplate: Hashable, Sendable {
     private var aps: String {
         guard case .alert(let visible, let wakes) = form else { return JSONText.object([("content-available", "1")]) }
         return JSONText.object([
-            ("alert", Self.alert(visible.words)), ("badge", visible.badge.map(String.init)),
+            ("alert", Self.alert(visible.texts)), ("badge", visible.badge.map(String.init)),
             ("category", JSONText.string(PushEnvelope.category)), ("content-available", wakes ? "1" : nil),
             ("mutable-content", "1"), ("sound", visible.sound.map(JSONText.string)),
             ("thread-id", visible.thread.map(JSONText.string)),
         ])
     }
 
-    private static func alert(_ words: NotificationWords) -> String {
+    private static func alert(_ texts: NotificationTexts) -> String {
         JSONText.object([
-            ("title", words.title.map(JSONText.string)), ("subtitle", words.subtitle.map(JSONText.string)),
-            ("body", JSONText.string(words.message)),
+            ("title", texts.title.map(JSONText.string)), ("subtitle", texts.subtitle.map(JSONText.string)),
+            ("body", JSONText.string(texts.message)),
         ])
     }
 }

@@ -1,6 +1,8 @@
+import Crypto
 import PushHub
 import RichPushModel
 import TagExpressions
+import WireText
 
 /// A rich notification as the server keeps it.
 public struct RichNotification: Hashable, Sendable {
@@ -9,14 +11,14 @@ public struct RichNotification: Hashable, Sendable {
     public var senderName: UserName
     public var kind: ContentKind
     public var style: DeliveryStyle
-    public var words: NotificationWords
+    public var texts: NotificationTexts
     public var content: ContentRecord?
     public var thumb: ContentRecord?
     public var audience: TagExpression
     public var dueAt: Timestamp
     /// Where in the order of the database it began.
     public var order: OrderNumber
-    /// After which nobody reads it any more.
+    /// After this it can no longer be read.
     public var expiresAt: Timestamp?
     /// When the hub was done with it; absent until then.
     public var completedAt: Timestamp?
@@ -25,12 +27,12 @@ public struct RichNotification: Hashable, Sendable {
     public var recalledAt: Timestamp?
     /// The hub's id; absent until the hub has taken it.
     public var trackingID: NotificationID?
-    /// Whether the hub refused it for good.
+    /// Whether the hub refused it permanently.
     public var isRefused: Bool
 
     /// Creates a notification.
     public init(
-        id: RichID, sender: UserID, senderName: UserName, kind: ContentKind, style: DeliveryStyle, words: NotificationWords,
+        id: RichID, sender: UserID, senderName: UserName, kind: ContentKind, style: DeliveryStyle, texts: NotificationTexts,
         content: ContentRecord?, thumb: ContentRecord?, audience: TagExpression, dueAt: Timestamp, order: OrderNumber,
         expiresAt: Timestamp?, completedAt: Timestamp? = nil, endOrder: OrderNumber? = nil, recalledAt: Timestamp? = nil,
         trackingID: NotificationID? = nil, isRefused: Bool = false
@@ -40,7 +42,7 @@ public struct RichNotification: Hashable, Sendable {
         self.senderName = senderName
         self.kind = kind
         self.style = style
-        self.words = words
+        self.texts = texts
         self.content = content
         self.thumb = thumb
         self.audience = audience
@@ -56,17 +58,167 @@ public struct RichNotification: Hashable, Sendable {
 }
 
 /// What a notification says.
-public struct NotificationWords: Hashable, Sendable {
+public struct NotificationTexts: Hashable, Sendable {
     public var title: String?
     public var subtitle: String?
     public var message: String
     public var altText: String?
 
-    /// Creates words.
+    /// Creates the texts of a notification.
     public init(title: String? = nil, subtitle: String? = nil, message: String, altText: String? = nil) {
         self.title = title
         self.subtitle = subtitle
         self.message = message
         self.altText = altText
+    }
+}
+
+/// A rich notification that was checked and is to be stored: everything but its number.
+public struct RichNotificationDraft: Hashable, Sendable {
+    public var sender: UserID
+    public var senderName: UserName
+    public var kind: ContentKind
+    public var style: DeliveryStyle
+    public var texts: NotificationTexts
+    /// Contents of the sender, waiting or sent before.
+    public var contentID: String?
+    public var thumbID: String?
+    public var audience: TagExpression
+    public var expiresAt: Timestamp?
+    /// The pace of the push (see `SendCommand`).
+    public var pushesPerSecond: Int?
+    public var push: PushTemplate
+    /// A random word that makes the hub's idempotency key unlike that of any other backend.
+    public var nonce: String
+    public var idempotencyKey: IdempotencyKey?
+    /// The number that the sender sealed it under; absent for the next.
+    public var number: RichID?
+
+    /// Creates a draft.
+    public init(
+        sender: UserID, senderName: UserName, kind: ContentKind, style: DeliveryStyle, texts: NotificationTexts,
+        contentID: String? = nil, thumbID: String? = nil, audience: TagExpression, expiresAt: Timestamp? = nil,
+        pushesPerSecond: Int? = nil, push: PushTemplate, nonce: String, idempotencyKey: IdempotencyKey? = nil,
+        number: RichID? = nil
+    ) {
+        self.sender = sender
+        self.senderName = senderName
+        self.kind = kind
+        self.style = style
+        self.texts = texts
+        self.contentID = contentID
+        self.thumbID = thumbID
+        self.audience = audience
+        self.expiresAt = expiresAt
+        self.pushesPerSecond = pushesPerSecond
+        self.push = push
+        self.nonce = nonce
+        self.idempotencyKey = idempotencyKey
+        self.number = number
+    }
+}
+
+/// A caller's idempotency key and what it was used for.
+public struct IdempotencyKey: Hashable, Sendable {
+    /// Scoped to the sender.
+    public var key: String
+    /// SHA-256 of the request; the same key with another digest is refused.
+    public var digest: [UInt8]
+
+    /// Creates a key.
+    public init(key: String, digest: [UInt8]) {
+        self.key = key
+        self.digest = digest
+    }
+}
+
+/// What became of a draft.
+public enum Acceptance: Hashable, Sendable {
+    case accepted(RichNotification)
+    /// The idempotency key was used for the same request.
+    case repeated(RichNotification)
+    /// The idempotency key was used for another request.
+    case repeatMismatch
+}
+
+/// A push as the hub gets it.
+public struct OutgoingPush: Hashable, Sendable {
+    public var message: PushMessage
+    public var pushesPerSecond: Int?
+    /// The hub's idempotency key: the same however often it is handed over.
+    public var hubKey: String
+
+    /// Creates a push.
+    public init(message: PushMessage, pushesPerSecond: Int? = nil, hubKey: String) {
+        self.message = message
+        self.pushesPerSecond = pushesPerSecond
+        self.hubKey = hubKey
+    }
+}
+
+/// A question for an inbox.
+public struct InboxQuery: Hashable, Sendable {
+    public var keys: [AudienceKey]
+    /// The user's tags of all times count as keys too.
+    public var user: UserID
+    public var before: RichID?
+    public var since: RichID?
+    /// Whether what the user has read is left out.
+    public var unreadOnly: Bool
+    public var limit: Int
+
+    /// Creates a question.
+    public init(keys: [AudienceKey], user: UserID, before: RichID?, since: RichID?, unreadOnly: Bool = false, limit: Int) {
+        self.keys = keys
+        self.user = user
+        self.before = before
+        self.since = since
+        self.unreadOnly = unreadOnly
+        self.limit = limit
+    }
+}
+
+/// What is left to do for a notification.
+public struct OutboxWork: Hashable, Sendable {
+    /// The kinds of work; the raw value is stored.
+    public enum Task: String, Sendable {
+        /// Hand it to the hub.
+        case send
+        /// Ask the hub whether it completed.
+        case track
+        /// Cancel it at the hub.
+        case cancel
+    }
+
+    public var id: RichID
+    public var task: Task
+    /// When the notification was due, for pacing the questions.
+    public var dueAt: Timestamp
+
+    /// Creates work.
+    public init(id: RichID, task: Task, dueAt: Timestamp) {
+        self.id = id
+        self.task = task
+        self.dueAt = dueAt
+    }
+}
+
+/// A receipt with its sender.
+public struct StoredReceipt: Hashable, Sendable {
+    public var receipt: Receipt
+    public var user: UserID
+    public var installation: InstallationID
+
+    /// Creates a receipt.
+    public init(receipt: Receipt, user: UserID, installation: InstallationID) {
+        self.receipt = receipt
+        self.user = user
+        self.installation = installation
+    }
+
+    /// The same for every duplicate: a hash of installation, notification, kind and action. None of them holds a line feed.
+    public var key: String {
+        let parts = [installation.text, receipt.richID.description, receipt.kind.rawValue, receipt.action ?? ""]
+        return Hexadecimal.text(of: SHA256.hash(data: Array(parts.joined(separator: "\n").utf8)))
     }
 }

@@ -1,4 +1,6 @@
+import Crypto
 import RichPushModel
+import WireText
 
 /// The failed attempts of one kind, and until when the next one has to wait.
 public struct SignInCount: Hashable, Sendable {
@@ -73,11 +75,11 @@ public struct SignInLimit: Hashable, Sendable {
     }
 }
 
-/// What became of an attempt before its password is looked at.
+/// The decision on an attempt before its password is verified.
 public enum SignInDecision: Hashable, Sendable {
     /// The password is verified now. The attempt counts as failed until `succeed` or `withdraw` says otherwise.
     case proceed(charged: SignInCounts.Scope)
-    /// The password is not looked at. Whole seconds, rounded up.
+    /// The password is not verified. Whole seconds, rounded up.
     case wait(seconds: Int, SignInCounts.Scope)
 }
 
@@ -179,5 +181,106 @@ public struct SignInCounts: Hashable, Sendable {
     private mutating func takeBack(_ charged: Scope) {
         if charged == .account || charged == .everywhere { account.takeBack() }
         if charged == .source || charged == .everywhere { source.takeBack() }
+    }
+}
+
+/// One attempt to sign in with a password, as it is counted.
+public struct SignInAttempt: Hashable, Sendable {
+    /// A digest of the user name. The name is not stored, because users sometimes type the password into the name field.
+    public let account: String
+    /// The network of the caller.
+    public let source: SourceAddress
+
+    /// Creates an attempt. The case of the name does not matter, and its first 64 characters count.
+    public init(user: String, source: SourceAddress) {
+        account = Self.account(of: user)
+        self.source = source
+    }
+
+    /// The digest of a user name: 128 bits in hexadecimal.
+    public static func account(of user: String) -> String {
+        let digest = SHA256.hash(data: Array("sign-in account\n\(user.prefix(64).lowercased())".utf8))
+        return Hexadecimal.text(of: digest.prefix(16))
+    }
+}
+
+/// Where a request came from, reduced to what throttling counts: the first 24 bits of an IPv4 address, the first 64 of an
+/// IPv6 address.
+///
+/// The caller decides whether a forwarding header may be believed; this only shortens.
+public struct SourceAddress: Hashable, Sendable, CustomStringConvertible {
+    /// The prefix in a form that compares.
+    public let prefix: String
+    /// The address as it was given. Two addresses are equal if their prefixes are.
+    let address: String
+
+    public static func == (left: SourceAddress, right: SourceAddress) -> Bool { left.prefix == right.prefix }
+
+    public func hash(into hasher: inout Hasher) { hasher.combine(prefix) }
+
+    /// The prefix of an address in its usual text form (`192.0.2.7`, `2001:db8::7`, `::ffff:192.0.2.7`). Any other text, for
+    /// example the path of a socket, stands for itself.
+    public init(_ address: String) {
+        let text = String(address.prefix(64))
+        self.address = text
+        if let dotted = text.split(separator: ":").last, dotted.contains("."), let short = Self.shortIPv4(dotted) {
+            prefix = short
+        } else if text.contains(":") {
+            prefix = Self.shortIPv6(text)
+        } else {
+            prefix = text
+        }
+    }
+
+    /// For callers inside the process.
+    public static let local = SourceAddress("local")
+
+    public var description: String { prefix }
+
+    private static func shortIPv4(_ text: some StringProtocol) -> String? {
+        let parts = text.split(separator: ".", omittingEmptySubsequences: false)
+        guard parts.count == 4, parts.allSatisfy({ UInt8($0) != nil }) else { return nil }
+        return parts.prefix(3).joined(separator: ".") + ".0/24"
+    }
+
+    private static func shortIPv6(_ text: String) -> String {
+        let bare = text.prefix { $0 != "%" }
+        let halves = bare.lowercased().split(separator: "::", maxSplits: 1, omittingEmptySubsequences: false)
+        var groups = halves[0].split(separator: ":").map { UInt16($0, radix: 16) ?? 0 }
+        let tail = halves.count > 1 ? halves[1].split(separator: ":").map { UInt16($0, radix: 16) ?? 0 } : []
+        if halves.count > 1, groups.count + tail.count < 8 {
+            groups += Array(repeating: 0, count: 8 - groups.count - tail.count)
+        }
+        groups += tail
+        groups += Array(repeating: 0, count: max(0, 4 - groups.count))
+        return groups.prefix(4).map { String($0, radix: 16) }.joined(separator: ":") + "::/64"
+    }
+}
+
+/// Keeps the counts of failed sign-ins, one for all nodes, and over a restart. Errors are `ServiceError`.
+public protocol SignInCountStore: Sendable {
+    /// The counts that an attempt meets, as they are now.
+    func counts(for attempt: SignInAttempt) async throws -> SignInCounts
+
+    /// Changes the counts that an attempt meets, in one transaction that others wait for. `body` may run more than once and must
+    /// have no other effect. With `onlyHere` it sees and changes the count of the account in the network alone, and no other
+    /// row is touched.
+    func change<Result: Sendable>(
+        _ attempt: SignInAttempt, onlyHere: Bool, at now: Timestamp, _ body: @escaping @Sendable (inout SignInCounts) -> Result
+    ) async throws -> Result
+
+    /// Removes every count of an account.
+    func forget(account: String) async throws
+
+    /// Removes at most `limit` counts that say nothing any more since `moment`; returns how many.
+    func removeIdle(before moment: Timestamp, limit: Int) async throws -> Int
+}
+
+extension SignInCountStore {
+    /// The same on all three counts.
+    public func change<Result: Sendable>(
+        _ attempt: SignInAttempt, at now: Timestamp, _ body: @escaping @Sendable (inout SignInCounts) -> Result
+    ) async throws -> Result {
+        try await change(attempt, onlyHere: false, at: now, body)
     }
 }

@@ -1,6 +1,8 @@
+import Crypto
 import RichPushModel
 import ServiceErrors
 import TagExpressions
+import WireText
 
 #if canImport(FoundationEssentials)
     import FoundationEssentials
@@ -20,15 +22,15 @@ extension RichPushBackend {
         guard thumb == nil || kind != .text else { throw ServiceError(.invalidField, "thumbId: kind text has no content") }
         let push = pushTemplate(of: request, kind: kind, audience: audience)
         try push.checkSize()
-        let key = try repeatKey(idempotencyKey, form: "send", request: request, content: content, thumb: thumb)
+        let key = try checkedKey(idempotencyKey, form: "send", request: request, content: content, thumb: thumb)
         return RichNotificationDraft(
             sender: principal.userID, senderName: principal.name, kind: kind, style: request.style ?? .alert,
-            words: NotificationWords(
+            texts: NotificationTexts(
                 title: request.title, subtitle: request.subtitle,
                 message: kind == .sealed ? parts.settings.neutralText : request.message, altText: request.altText),
             contentID: content?.id, thumbID: thumb?.id, audience: audience, expiresAt: request.expiresAt,
             pushesPerSecond: request.pushesPerSecond, push: push,
-            nonce: Hexadecimal.random(byteCount: 16), repeatKey: key, number: request.id)
+            nonce: Hexadecimal.random(byteCount: 16), idempotencyKey: key, number: request.id)
     }
 
     /// The small variant of what is sealed is its envelope.
@@ -41,14 +43,14 @@ extension RichPushBackend {
         }
     }
 
-    func repeatKey(
+    func checkedKey(
         _ key: String?, form: String, request: SendRequest, content: ContentRecord?, thumb: ContentRecord?
-    ) throws -> RepeatKey? {
+    ) throws -> IdempotencyKey? {
         guard let key else { return nil }
         guard RequestDigest.isKey(key) else {
             throw ServiceError(.invalidHeader, "Idempotency-Key: it has 1 to 128 visible ASCII characters")
         }
-        return RepeatKey(
+        return IdempotencyKey(
             key: key, digest: try RequestDigest.digest(form: form, request: request, content: content, thumb: thumb))
     }
 
@@ -74,7 +76,7 @@ extension RichPushBackend {
 
     private func ownContent(_ id: String?, _ field: String, of principal: Principal) async throws -> ContentRecord? {
         guard let id else { return nil }
-        guard let record = try await parts.stores.contents.content(id, at: parts.clock.now), record.owner == principal.userID
+        guard let record = try await parts.store.content(id, at: parts.clock.now), record.owner == principal.userID
         else { throw ServiceError(.notFound, "\(field): there is no such content of yours") }
         return record
     }
@@ -97,20 +99,109 @@ extension RichPushBackend {
         return kind
     }
 
-    private func pushTemplate(
-        of request: SendRequest, kind: ContentKind, audience: TagExpression
-    ) -> PushTemplate {
+    private func pushTemplate(of request: SendRequest, kind: ContentKind, audience: TagExpression) -> PushTemplate {
         let style = request.style ?? .alert
         let isOpen = request.preview == .open
-        let words =
+        let texts =
             isOpen
-            ? NotificationWords(title: request.title, subtitle: request.subtitle, message: request.message)
-            : NotificationWords(message: parts.settings.neutralText)
+            ? NotificationTexts(title: request.title, subtitle: request.subtitle, message: request.message)
+            : NotificationTexts(message: parts.settings.neutralText)
         let visible = PushTemplate.Visible(
-            words: words, sound: request.sound ?? "default", badge: request.badge, thread: request.thread)
+            texts: texts, sound: request.sound ?? "default", badge: request.badge, thread: request.thread)
         return PushTemplate(
             form: style == .silent ? .silent : .alert(visible, wakes: style == .both), kind: kind,
             openMessage: isOpen ? request.message : nil, subject: audience.onlyUser, collapseID: request.collapseID,
             expiresAt: request.expiresAt)
+    }
+}
+
+/// Decides to whom a caller may send, and describes who will be able to read it.
+struct AudienceRule {
+    var principal: Principal
+
+    /// The audience of a request; absent means the sender's own devices. Throws `invalid-audience` for a malformed expression
+    /// and `forbidden` for a plain user who addresses another user.
+    func audience(of text: String?) throws -> TagExpression {
+        guard let text else {
+            guard principal.key == nil else {
+                throw ServiceError(.invalidAudience, "audience: a service key has no devices of its own; name an audience")
+            }
+            return own
+        }
+        let expression: TagExpression
+        do { expression = try TagExpression(parsing: text) } catch {
+            throw ServiceError(.invalidAudience, "audience: \(error)")
+        }
+        // Storage keeps the text with its blanks; one at the very limit of length would not read back.
+        guard (try? TagExpression(parsing: expression.description)) != nil else {
+            throw ServiceError(.invalidAudience, "audience: the tag expression is too long")
+        }
+        return try allowed(expression)
+    }
+
+    /// The devices of one user.
+    func audience(ofUser name: String) throws -> TagExpression {
+        guard let user = UserName(name) else {
+            throw ServiceError(.invalidField, "to_tag: a user name has 1 to 64 of A-Z a-z 0-9 _ @ . -")
+        }
+        return try allowed(.tag(.user(user)))
+    }
+
+    /// The sender's own devices.
+    var own: TagExpression { .tag(.user(principal.name)) }
+
+    /// A description of who may read a send of this kind to this audience.
+    func readers(of audience: TagExpression, _ kind: ContentKind) -> String {
+        if kind == .sealed {
+            let who = audience == own ? "you" : "the users that the audience names"
+            return who + ", on the devices that it was sealed for; those of a later sign-in show the neutral text"
+        }
+        if audience == own { return "you, on every device you sign in on" }
+        let named = audience.tags.allSatisfy { $0.folded.hasPrefix(Self.userPrefix) }
+        if named, !audience.matches([]) { return "you and the users that the audience names, on every device they sign in on" }
+        return "you, the users that the audience names, and every user with a device that matches the audience at any time until "
+            + "the send completes; users may choose tags that are not protected themselves"
+    }
+
+    private static let userPrefix = "username:"
+
+    private func allowed(_ expression: TagExpression) throws -> TagExpression {
+        if let key = principal.key, !key.allows(expression) {
+            let prefixes = key.scopes.compactMap(\.audiencePrefix).joined(separator: ", ")
+            throw ServiceError(.forbidden, "audience: this service key sends to tags that begin with \(prefixes) only")
+        }
+        guard expression == own || AccessTable.extent(of: .send, for: principal) == .all else {
+            throw ServiceError(.forbidden, "your role sends to your own devices only")
+        }
+        return expression
+    }
+}
+
+/// The digest that distinguishes a retried request from another request under the same idempotency key.
+private enum RequestDigest {
+    private struct Meaning: Encodable {
+        var form: String
+        var request: SendRequest
+        var content: [String?]
+        var thumb: [String?]
+    }
+
+    /// Contents count by their bytes and not by their ids: a retry that carries the content in the same request stores it
+    /// again, under a new id.
+    static func digest(form: String, request: SendRequest, content: ContentRecord?, thumb: ContentRecord?) throws -> [UInt8] {
+        var request = request
+        request.contentID = nil
+        request.thumbID = nil
+        let meaning = Meaning(
+            form: form, request: request, content: [content?.digest.text, content?.mediaType, content?.fileName],
+            thumb: [thumb?.digest.text, thumb?.mediaType])
+        let encoder = JSONEncoder()
+        encoder.outputFormatting = .sortedKeys
+        return Array(SHA256.hash(data: try encoder.encode(meaning)))
+    }
+
+    /// Whether a key has 1 to 128 visible ASCII characters.
+    static func isKey(_ key: String) -> Bool {
+        (1...128).contains(key.utf8.count) && key.utf8.allSatisfy { (0x21...0x7E).contains($0) }
     }
 }

@@ -2,15 +2,17 @@ import PushHub
 import RichPushModel
 import ServiceErrors
 import TagExpressions
+import WireText
 
 extension RichPushBackend {
     /// The rich push tutorial's send: "Check this image out!" with the configured picture, silently, to the caller's own devices.
     /// Throws `not-ready` when no picture is configured.
     public func sendDefaultPicture(idempotencyKey: String? = nil, for principal: Principal) async throws -> SendAnswer {
-        try principal.requirePassword(to: "send")
+        try principal.require(.send)
         let message = parts.settings.defaultMessage
         let rule = AudienceRule(principal: principal)
-        let key = try repeatKey(
+        let audience = try rule.audience(of: nil)
+        let key = try checkedKey(
             idempotencyKey, form: "picture", request: SendRequest(message: message), content: nil, thumb: nil)
         if let earlier = try await repeated(key, rule, for: principal) { return earlier }
         try countSend(of: principal)
@@ -21,8 +23,8 @@ extension RichPushBackend {
         let push = PushTemplate(form: .silent, kind: .image, openMessage: message)
         let draft = RichNotificationDraft(
             sender: principal.userID, senderName: principal.name, kind: .image, style: .silent,
-            words: NotificationWords(message: message), contentID: picture.id, audience: rule.own, push: push,
-            nonce: Hexadecimal.random(byteCount: 16), repeatKey: key)
+            texts: NotificationTexts(message: message), contentID: picture.id, audience: audience, push: push,
+            nonce: Hexadecimal.random(byteCount: 16), idempotencyKey: key)
         return try await accept(draft, rule)
     }
 
@@ -31,13 +33,13 @@ extension RichPushBackend {
     public func sendText(
         _ text: String, platform: String, toUser user: String, idempotencyKey: String? = nil, for principal: Principal
     ) async throws -> SendAnswer {
-        try principal.requirePassword(to: "send")
+        try principal.require(.send)
         _ = try Self.platform(platform)
         let rule = AudienceRule(principal: principal)
         let audience = try rule.audience(ofUser: user)
         var request = SendRequest(message: text)
         request.audience = "\(audience)"
-        let key = try repeatKey(idempotencyKey, form: "text", request: request, content: nil, thumb: nil)
+        let key = try checkedKey(idempotencyKey, form: "text", request: request, content: nil, thumb: nil)
         if let earlier = try await repeated(key, rule, for: principal) { return earlier }
         try SendRequestCheck(request: SendRequest(message: text), now: parts.clock.now).check()
         try countSend(of: principal)
@@ -45,12 +47,12 @@ extension RichPushBackend {
         try push.checkSize()
         let draft = RichNotificationDraft(
             sender: principal.userID, senderName: principal.name, kind: .text, style: .alert,
-            words: NotificationWords(message: text), audience: audience, push: push,
-            nonce: Hexadecimal.random(byteCount: 16), repeatKey: key)
+            texts: NotificationTexts(message: text), audience: audience, push: push,
+            nonce: Hexadecimal.random(byteCount: 16), idempotencyKey: key)
         return try await accept(draft, rule)
     }
 
-    /// Sends. With an idempotency key (1 to 128 visible ASCII characters, scoped to the user) a repeat of the same request gets
+    /// Sends. With an idempotency key (1 to 128 visible ASCII characters, scoped to the user) a retry of the same request gets
     /// the first answer; the same key with another request throws `idempotency-mismatch`.
     ///
     /// Throws `invalid-field`, `invalid-audience`, `forbidden`, `payload-too-large`; `not-found` for content that is not the
@@ -58,15 +60,15 @@ extension RichPushBackend {
     public func send(
         _ request: SendRequest, idempotencyKey: String?, for principal: Principal
     ) async throws -> SendAnswer {
-        try principal.requirePassword(to: "send")
+        try principal.require(.send)
         let rule = AudienceRule(principal: principal)
         let audience = try rule.audience(of: request.audience)
-        // A repeat that arrives after the expiry it asks for still gets its answer, so the clock counts for the first only.
+        // A retry that arrives after the expiry it asks for still gets its answer, so the clock counts for the first only.
         let checked = Result { try SendRequestCheck(request: request, now: parts.clock.now).check() }
         if idempotencyKey == nil { try checked.get() }
         if case .failure(let error) = checked, request.expiresAt.map({ $0 > parts.clock.now }) ?? true { throw error }
         let draft = try await draft(request, audience: audience, idempotencyKey: idempotencyKey, for: principal)
-        if let earlier = try await repeated(draft.repeatKey, rule, for: principal) { return earlier }
+        if let earlier = try await repeated(draft.idempotencyKey, rule, for: principal) { return earlier }
         try checked.get()
         try countSend(of: principal)
         return try await accept(try await withWrittenContent(draft, request, for: principal), rule)
@@ -77,7 +79,10 @@ extension RichPushBackend {
     public func recall(_ id: RichID, for principal: Principal) async throws {
         let notification = try await managed(id, by: principal)
         let now = parts.clock.now
-        guard try await parts.stores.notifications.recall(id, at: now, contentExpiry: now) else { throw Self.unseen }
+        guard
+            try await parts.store.recall(
+                id, at: now, contentExpiry: now, audit: principal.entry(.sendRecalled, at: now, object: "\(id)"))
+        else { throw Self.unseen }
         parts.observer?.observed(.recalled(id))
         // The recall holds already; if the hub cannot be reached now, the upkeep cancels later.
         do { try await outbox.cancel(notification.id) } catch {
@@ -87,23 +92,28 @@ extension RichPushBackend {
 }
 
 extension RichPushBackend {
-    var outbox: Outbox { Outbox(parts: parts) }
+    var outbox: SendOutbox { SendOutbox(parts: parts) }
 
-    /// Throws `too-many-requests` when the caller has begun as many sends as their role may in a minute. A repeat is no new send.
+    /// Throws `too-many-requests` when the caller has begun as many sends as their role may in a minute. A retry is no new send.
     func countSend(of principal: Principal) throws(ServiceError) {
         let settings = parts.settings
-        let perMinute = principal.role == .user ? settings.userSendsPerMinute : settings.senderSendsPerMinute
+        let isPlain = AccessTable.extent(of: .send, for: principal) == .own
+        let perMinute = isPlain ? settings.userSendsPerMinute : settings.senderSendsPerMinute
         try sends.take(principal.userID, perMinute: perMinute, at: parts.clock.uptime)
     }
 
     /// Stores a draft and hands it to the hub.
     func accept(_ draft: RichNotificationDraft, _ rule: AudienceRule) async throws -> SendAnswer {
-        try await answer(try await parts.stores.notifications.accept(draft, at: parts.clock.now), rule)
+        let now = parts.clock.now
+        // Of a send that another send's idempotency key stands for nothing is written, this entry neither.
+        let entry = rule.principal.entry(
+            .sendAccepted, at: now, details: "kind=\(draft.kind.rawValue) audience=\(draft.audience)")
+        return try await answer(try await parts.store.accept(draft, at: now, audit: entry), rule)
     }
 
     /// The answer that an earlier request under the key got.
-    private func repeated(_ key: RepeatKey?, _ rule: AudienceRule, for principal: Principal) async throws -> SendAnswer? {
-        guard let key, let earlier = try await parts.stores.notifications.repeated(key, of: principal.userID) else { return nil }
+    private func repeated(_ key: IdempotencyKey?, _ rule: AudienceRule, for principal: Principal) async throws -> SendAnswer? {
+        guard let key, let earlier = try await parts.store.repeated(key, of: principal.userID) else { return nil }
         return try await answer(earlier, rule)
     }
 
@@ -117,5 +127,36 @@ extension RichPushBackend {
         case .repeatMismatch:
             throw ServiceError(.idempotencyMismatch, "this Idempotency-Key was used for another request")
         }
+    }
+}
+
+extension RichPushBackend {
+    /// Sends a receiver's reply to the sender of the notification, as a plain text. A retried
+    /// reply is delivered once. It is the only thing that an installation credential can send, and only to that one user.
+    ///
+    /// Throws `not-found` for a notification that the caller may not read, and when its sender is gone; `invalid-field`.
+    public func reply(_ reply: Reply, to id: RichID, for principal: Principal) async throws {
+        try principal.require(.reply)
+        let (notification, _) = try await readable(id, for: principal)
+        guard (1...64).contains(reply.id.utf8.count), InstallationID(reply.id) != nil else {
+            throw ServiceError(.invalidField, "id: it has 1 to 64 of A-Z a-z 0-9 _ -")
+        }
+        var request = SendRequest(message: reply.text)
+        request.thread = "reply-\(id)"
+        try SendRequestCheck(request: request, now: parts.clock.now).check()
+        guard let sender = try await parts.store.user(notification.sender) else { throw Self.unseen }
+        let audience = TagExpression.tag(.user(sender.name))
+        let neutral = NotificationTexts(message: parts.settings.neutralText)
+        let push = PushTemplate(
+            form: .alert(.init(texts: neutral, sound: "default", thread: request.thread), wakes: false), kind: .text,
+            subject: sender.name)
+        try push.checkSize()
+        try countSend(of: principal)
+        let draft = RichNotificationDraft(
+            sender: principal.userID, senderName: principal.name, kind: .text, style: .alert,
+            texts: NotificationTexts(title: principal.name.text, message: reply.text), audience: audience, push: push,
+            nonce: Hexadecimal.random(byteCount: 16),
+            idempotencyKey: try checkedKey("reply:\(reply.id)", form: "reply \(id)", request: request, content: nil, thumb: nil))
+        _ = try await accept(draft, AudienceRule(principal: principal))
     }
 }

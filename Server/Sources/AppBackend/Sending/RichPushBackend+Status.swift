@@ -9,14 +9,14 @@ extension RichPushBackend {
 
     /// Where a send of the caller stands.
     public func status(of id: RichID, for principal: Principal) async throws -> SendStatus {
-        try principal.requirePassword(to: "read the status of a send")
-        guard let found = try await parts.stores.notifications.notification(id),
-            found.sender == principal.userID || principal.role == .admin
-        else { throw Self.unseen }
+        let extent = try principal.require(.readSends)
+        guard let found = try await parts.store.notification(id), found.sender == principal.userID || extent == .all else {
+            throw Self.unseen
+        }
         let result = try await standing(of: found)
         var answer = result.answer
-        // The ids of other people's devices are for those who administer them.
-        if principal.role == .admin, let telemetry = result.telemetry,
+        // Only callers who may read all sends see the ids of other users' devices.
+        if extent == .all, let telemetry = result.telemetry,
             telemetry.outcomes.contains(where: { !$0.key.isDelivered && $0.value > 0 })
         {
             answer.failures = try await parts.hub.failures(of: telemetry.id, limit: TargetFailure.limit).map {
@@ -26,18 +26,18 @@ extension RichPushBackend {
         return answer
     }
 
-    /// A page of what the caller sent, an administrator's of what anybody sent, newest first; recalled and refused ones too.
+    /// A page of what the caller sent, or for a caller who may read all sends what all users sent, newest first, with recalled and refused ones.
     ///
     /// `before` continues towards older ones (`SendList.next`): sends get growing numbers, so a new one changes no later page. `limit` is
     /// clamped to 1 … 50, default 20. A send that the hub has taken has no status where the hub is elsewhere or does not answer. Throws
     /// `invalid-field` for a malformed cursor.
     public func sends(before: String? = nil, limit: Int? = nil, for principal: Principal) async throws -> SendList {
-        try principal.requirePassword(to: "list sends")
+        let extent = try principal.require(.readSends)
         let limit = min(max(limit ?? 20, 1), Self.sendPageLimit)
-        let found = try await parts.stores.notifications.sends(
-            of: principal.role == .admin ? nil : principal.userID, before: try Self.cursor(before, "before"), limit: limit + 1)
+        let found = try await parts.store.sends(
+            of: extent == .all ? nil : principal.userID, before: try Self.cursor(before, "before"), limit: limit + 1)
         let page = Array(found.prefix(limit))
-        let counts = try await parts.stores.receipts.counts(of: page.map(\.id))
+        let counts = try await parts.store.receiptCounts(of: page.map(\.id))
         let telemetry = await telemetry(of: page.compactMap(\.trackingID))
         return SendList(
             sends: page.map { send in
@@ -62,7 +62,7 @@ extension RichPushBackend {
 
     /// Where a send stands, and what the hub said of it.
     private func standing(of send: RichNotification) async throws -> (answer: SendStatus, telemetry: NotificationTelemetry?) {
-        let counts = try await parts.stores.receipts.counts(of: send.id)
+        let counts = try await parts.store.receiptCounts(of: send.id)
         var telemetry: NotificationTelemetry?
         if let id = send.trackingID { telemetry = try await parts.hub.telemetry(of: id) }
         return (Self.status(of: send, telemetry, receipts: counts), telemetry)

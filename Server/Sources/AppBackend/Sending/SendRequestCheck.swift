@@ -11,17 +11,17 @@ struct SendRequestCheck {
     func check() throws {
         if request.kind == .sealed { return try checkSealed() }
         guard request.id == nil else { throw Self.wrong("id", "absent unless the kind is sealed") }
-        try Self.text(request.message, "message", WordsRule.message)
-        try Self.text(request.title, "title", WordsRule.title)
-        try Self.text(request.subtitle, "subtitle", WordsRule.title)
-        try Self.text(request.altText, "altText", WordsRule.altText)
+        try Self.text(request.message, "message", TextRule.message)
+        try Self.text(request.title, "title", TextRule.title)
+        try Self.text(request.subtitle, "subtitle", TextRule.title)
+        try Self.text(request.altText, "altText", TextRule.altText)
         try checkKind()
         try checkHeaders()
         try checkVisible()
         try checkContent()
     }
 
-    /// Whoever seals and then says the same in clear has made a mistake that nobody can take back, so it is refused whole.
+    /// A sealed request that repeats its text in clear is a mistake that cannot be undone later, so it is refused.
     private func checkSealed() throws {
         guard request.message.isEmpty, request.title == nil, request.subtitle == nil, request.altText == nil,
             request.link == nil, request.coupon == nil
@@ -85,11 +85,11 @@ struct SendRequestCheck {
         let needsBytes = request.kind.map { [.image, .sound, .video, .file].contains($0) } ?? false
         if needsBytes, request.contentID == nil { throw Self.wrong("contentId", "present for this kind") }
         if let rule = request.link.flatMap(LinkAddressRule.fault) { throw Self.wrong("link", rule) }
-        if let fault = request.coupon.flatMap(WordsRule.fault) { throw Self.wrong(fault.field, fault.rule) }
+        if let fault = request.coupon.flatMap(TextRule.fault) { throw Self.wrong(fault.field, fault.rule) }
     }
 
     private static func text(_ value: String?, _ field: String, _ scalars: ClosedRange<Int>) throws {
-        if let rule = WordsRule.fault(of: value, scalars: scalars) { throw wrong(field, rule) }
+        if let rule = TextRule.fault(of: value, scalars: scalars) { throw wrong(field, rule) }
     }
 
     private static func wrong(_ field: String, _ rule: String) -> ServiceError {

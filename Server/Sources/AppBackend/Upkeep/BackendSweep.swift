@@ -1,5 +1,6 @@
 import PushHub
 import RichPushModel
+import Synchronization
 
 /// Removes what its time has passed: one kind after the other, in small transactions, and so many of each at most that the rest
 /// of the upkeep gets its turn.
@@ -13,8 +14,11 @@ struct BackendSweep {
     /// How far back a binding must have been closed, whatever is kept: a send may be on its way to its row.
     static let bindingMargin: Duration = .seconds(3600)
 
+    /// How long the identity of a removed user is kept.
+    static let tombstoneLife: Duration = .seconds(8 * 86_400)
+
     let parts: BackendParts
-    let strays: StrayWalk
+    let orphanSweep: OrphanSweep
 
     /// What one run did.
     struct Report {
@@ -29,7 +33,7 @@ struct BackendSweep {
     func run() async throws -> Report {
         var report = Report()
         var failure: (any Error)?
-        do { try await parts.stores.retention.noteSweep(at: parts.clock.now) } catch { failure = error }
+        do { try await parts.store.noteSweep(at: parts.clock.now) } catch { failure = error }
         for step in steps {
             do { try await run(step, &report) } catch { failure = failure ?? error }
         }
@@ -41,20 +45,23 @@ struct BackendSweep {
     private typealias Step = (_ limit: Int) async throws -> Int
 
     private var steps: [Step] {
-        let (stores, settings, now) = (parts.stores, parts.settings, parts.clock.now)
+        let (store, settings, now) = (parts.store, parts.settings, parts.clock.now)
         let retention = settings.retention
         return [
             { limit in
-                try await stores.retention.removeNotifications(
+                try await store.removeNotifications(
                     endedBefore: now - retention.content - retention.grace, expiredBefore: now - retention.grace, at: now,
                     limit: limit)
             },
-            { try await stores.retention.removeBindings(closedBefore: now - Self.bindingMargin, limit: $0) },
-            { try await stores.retention.removeAuditEntries(before: now - retention.audit, limit: $0) },
-            { try await stores.contents.removeExpired(before: now, limit: $0) },
+            { try await store.removeBindings(closedBefore: now - Self.bindingMargin, limit: $0) },
+            { try await store.removeAuditEntries(before: now - retention.audit, limit: $0) },
+            { try await store.removeExpiredContents(before: now, limit: $0) },
             { try await endExpired(before: now, limit: $0) },
-            { try await stores.notifications.removeRepeatKeys(before: now - settings.repeatKeyLifetime, limit: $0) },
-            { try await stores.signInCounts.removeIdle(before: now, limit: $0) },
+            { try await store.removeIdempotencyKeys(before: now - settings.idempotencyKeyLifetime, limit: $0) },
+            { try await store.removeIdle(before: now, limit: $0) },
+            { try await store.removeSignInTokens(expiredBefore: now, limit: $0) },
+            // No token of an issuer lives longer than a week, so none that is older than the removal holds after that.
+            { try await store.removeIdentities(removedBefore: now - Self.tombstoneLife, limit: $0) },
         ]
     }
 
@@ -67,17 +74,17 @@ struct BackendSweep {
         report.isMore = true
     }
 
-    /// A device goes with its credential: it could not sign out any more, and would be sent what is for its user for ever.
+    /// A device is removed with its credential: it could no longer sign out, and would get its user's pushes forever.
     private func endExpired(before now: Timestamp, limit: Int) async throws -> Int {
-        let expired = try await parts.stores.credentials.expired(before: now, limit: limit)
+        let expired = try await parts.store.expiredCredentials(before: now, limit: limit)
         for credential in expired {
             if let record = RecordID(credential.installation.text) {
-                let seen = try await parts.stores.bindings.state(of: record)
+                let seen = try await parts.store.bindingState(of: record)
                 if seen.credential == credential.digest {
                     try await parts.signOut(record, of: credential.user, ifStill: seen)
                 }
             }
-            try await parts.stores.credentials.remove(credential)
+            try await parts.store.remove(credential)
         }
         return expired.count
     }
@@ -85,17 +92,33 @@ struct BackendSweep {
     /// The bytes go last: first the row, with the digest noted as an orphan in the same transaction, then the file, then the
     /// note. A crash in between leaves a note or, at worst, a file that the walk finds.
     func removeOrphans() async throws {
-        try await strays.step(parts)
+        try await orphanSweep.step(parts)
         var next: ContentDigest?
         for _ in 0..<Self.mostBatches {
-            let page = try await parts.stores.contents.orphans(after: next, limit: Self.batch)
+            let page = try await parts.store.orphans(after: next, limit: Self.batch)
             for digest in page.digests {
                 if try await parts.contentStore.remove(digest, storedBefore: parts.clock.now - Self.freshness) {
-                    try await parts.stores.contents.forgetOrphan(digest)
+                    try await parts.store.forgetOrphan(digest)
                 }
             }
             next = page.next
             if next == nil { return }
         }
+    }
+}
+
+/// Walks through the stored bytes, a piece at every sweep, and notes those that no row names: what a crash between the bytes and
+/// their row left behind.
+final class OrphanSweep: Sendable {
+    /// How many digests one step looks at.
+    static let piece = 500
+
+    private let position = Mutex<ContentDigest?>(nil)
+
+    /// Looks at the next piece; begins again after the last.
+    func step(_ parts: BackendParts) async throws {
+        let stored = try await parts.contentStore.digests(after: position.withLock { $0 }, limit: Self.piece)
+        try await parts.store.noteOrphans(among: stored)
+        position.withLock { $0 = stored.count < Self.piece ? nil : stored.last }
     }
 }

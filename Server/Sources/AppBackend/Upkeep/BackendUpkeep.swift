@@ -1,3 +1,4 @@
+import AuditTrail
 import PushHub
 import RichPushModel
 import ServiceErrors
@@ -23,8 +24,8 @@ public struct BackendUpkeep: Sendable {
     static let batch = 100
 
     private let parts: BackendParts
-    private let outbox: Outbox
-    private let strays = StrayWalk()
+    private let outbox: SendOutbox
+    private let orphanSweep = OrphanSweep()
     private let rounds: TroubleLog
     private let sweeps: TroubleLog
     private let changes: TroubleLog
@@ -88,28 +89,28 @@ public struct BackendUpkeep: Sendable {
     /// Does the work that is due, at most a batch; returns how many pieces were tried.
     @discardableResult
     public func work() async throws -> Int {
-        let due = try await parts.stores.notifications.dueWork(at: parts.clock.now, limit: Self.batch)
+        let due = try await parts.store.dueWork(at: parts.clock.now, limit: Self.batch)
         for item in due {
             do { try await perform(item) } catch {
-                try await parts.stores.notifications.postpone(item, until: parts.clock.now + pause(for: item))
+                try await parts.store.postpone(item, until: parts.clock.now + pause(for: item))
             }
         }
         return due.count
     }
 
-    /// Makes the hub say what the bindings say where a change was cut off, at most a batch. One that fails is thrown at the end, and tried
-    /// again two minutes later.
+    /// Makes the hub agree with the bindings after interrupted changes, at most a batch. A failure is thrown at the end, and retried
+    /// two minutes later.
     public func endChanges() async throws { if let failure = try await changesRound().failure { throw failure } }
 
     private func changesRound() async throws -> (isMore: Bool, failure: (any Error)?) {
         let moment = parts.clock.now - Self.changeAge
-        let records = try await parts.stores.bindings.unended(begunBefore: moment, limit: Self.batch)
+        let records = try await parts.store.unendedChanges(begunBefore: moment, limit: Self.batch)
         var failures: [any Error] = []
         for record in records {
             let change = try await parts.begin(record)
             do { try await parts.synchronise(record, in: change, thoroughly: true) } catch { failures.append(error) }
-            // Of what failed the change of just now stays, for the next look; what was refused for good has ended.
-            try await parts.stores.bindings.endAll(of: record, begunBefore: moment)
+            // After a failure the new change stays for the next round; a permanent refusal has ended it.
+            try await parts.store.endChanges(of: record, begunBefore: moment)
         }
         return (isMore: records.count == Self.batch && failures.count < records.count, failure: failures.first)
     }
@@ -117,7 +118,7 @@ public struct BackendUpkeep: Sendable {
     /// Removes what its time has passed, a bounded number of each kind; whether there is more.
     @discardableResult
     public func sweep() async throws -> Bool {
-        let report = try await BackendSweep(parts: parts, strays: strays).run()
+        let report = try await BackendSweep(parts: parts, orphanSweep: orphanSweep).run()
         swept(report.removed)
         return report.isMore
     }
@@ -126,28 +127,28 @@ public struct BackendUpkeep: Sendable {
         switch item.task {
         case .cancel: try await outbox.cancel(item.id)
         case .send:
-            guard let notification = try await parts.stores.notifications.notification(item.id) else { return }
+            guard let notification = try await parts.store.notification(item.id) else { return }
             _ = try await outbox.deliver(notification)
         case .track: try await track(item)
         }
     }
 
     private func track(_ item: OutboxWork) async throws {
-        guard let notification = try await parts.stores.notifications.notification(item.id),
+        guard let notification = try await parts.store.notification(item.id),
             let trackingID = notification.trackingID
         else { return }
         let now = parts.clock.now
         guard let telemetry = try await parts.hub.telemetry(of: trackingID) else {
-            // The hub has forgotten it, so nothing of it is on its way any more. Nobody knows when it ended: only devices that
-            // were there at the start may count.
-            return try await parts.stores.notifications.markCompleted(
-                item.id, at: item.dueAt, order: notification.order)
+            // The hub no longer knows it, so no push is pending, and its end is unknown: only devices that
+            // matched at the start count.
+            return try await parts.store.markCompleted(
+                item.id, at: item.dueAt, order: notification.order, audit: nil)
         }
         guard telemetry.state.isFinal else {
-            return try await parts.stores.notifications.postpone(item, until: now + pause(for: item))
+            return try await parts.store.postpone(item, until: now + pause(for: item))
         }
-        try await parts.stores.notifications.markCompleted(
-            item.id, at: telemetry.endedAt ?? now, order: telemetry.endOrder)
+        try await parts.store.markCompleted(
+            item.id, at: telemetry.endedAt ?? now, order: telemetry.endOrder, audit: telemetry.entry(of: item.id, at: now))
     }
 
     /// A tenth of the age, between one second and one minute, with a quarter of jitter so that nodes do not ask in step.
@@ -164,5 +165,15 @@ public struct BackendUpkeep: Sendable {
         } catch is CancellationError {} catch {
             trouble.failed(error)
         }
+    }
+}
+
+extension NotificationTelemetry {
+    /// The audit entry of the end of a send: how many devices it was for, and what became of them.
+    func entry(of send: RichID, at now: Timestamp) -> AuditEntry {
+        let counts = outcomes.filter { $0.value > 0 }.map { " \($0.key.rawValue)=\($0.value)" }.sorted().joined()
+        return AuditEntry(
+            .sendEnded, by: .server, at: now, object: "\(send)",
+            details: "state=\(state.rawValue) targets=\(targets.map(String.init) ?? "unknown")\(counts)")
     }
 }

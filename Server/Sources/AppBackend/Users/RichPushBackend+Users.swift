@@ -1,21 +1,35 @@
+import AuditTrail
 import PushHub
 import RichPushModel
 import ServiceErrors
 import SharedAccess
+import WireText
 
-/// Management of users. The command line and the HTTP layer call these; the latter only for a principal of role `admin`.
+#if canImport(FoundationEssentials)
+    import FoundationEssentials
+#else
+    import Foundation
+#endif
+
+/// Management of users. The command line and the HTTP layer call these; the latter only for a principal who may, whom the audit names.
+/// Without a principal it was a command on the machine of a node.
 extension RichPushBackend {
-    /// Creates a user. Throws `invalid-field` for a bad name or a password that `PasswordRule` refuses, `conflict` for a taken name.
+    /// Creates a user; without a password one who signs in with tokens. Throws `invalid-field` for a bad name or a password that
+    /// `PasswordRule` refuses, `conflict` for a taken name.
     @discardableResult
-    public func addUser(name: String, password: String, role: UserRole) async throws -> User {
-        guard let userName = UserName(name) else {
-            throw ServiceError(.invalidField, "name: a user name has 1 to 64 of A-Z a-z 0-9 _ @ . -")
-        }
-        let hash = try await hash(password, of: userName)
+    public func addUser(
+        name: String, password: String?, role: UserRole, tags: [Tag] = [], by principal: Principal? = nil
+    ) async throws -> User {
+        let userName = try Self.personName(name)
+        try Self.requirePower(over: role, principal)
+        let hash = if let password { try await hash(password, of: userName) } else { PasswordHash?.none }
+        let entry = entry(.userCreated, by: principal, subject: name, details: "role=\(role.rawValue)")
         do {
-            return try await parts.stores.users.create(name: userName, role: role, password: hash, at: parts.clock.now)
+            return try await parts.store.createUser(
+                NewUser(name: userName, role: try Self.personRole(role), password: hash, tags: try Self.checked(tags)),
+                at: parts.clock.now, audit: entry)
         } catch let error as ServiceError where error.code == .conflict {
-            throw ServiceError(.conflict, "there is a user of this name already")
+            throw ServiceError(.conflict, "name: there is a user of this name already")
         }
     }
 
@@ -23,23 +37,48 @@ extension RichPushBackend {
     /// not do that any more.
     ///
     /// Throws `not-found`; `invalid-field` as `addUser` does; and what the hub throws when the password is changed and a device
-    /// could not be signed out: a repeat does the rest.
-    public func setPassword(_ password: String, ofUser name: String) async throws {
+    /// could not be signed out: a retry does the rest.
+    public func setPassword(_ password: String, ofUser name: String, by principal: Principal? = nil) async throws {
+        let user = try await person(name, changedBy: principal)
+        let entry = entry(.userChanged, by: principal, subject: user.name.text, details: "password=changed")
+        let hash = try await hash(password, of: user.name)
+        guard try await parts.store.setPassword(hash, of: user.id, at: parts.clock.now, audit: entry) else { throw Self.noUser }
+        try await afterEnd(of: user, "the password is changed, but a device is not signed out yet; set it again")
+    }
+
+    /// Ends all sessions of a user: every installation credential is void, and the devices are signed out. Throws as `setPassword`.
+    public func endSessions(ofUser name: String, by principal: Principal? = nil) async throws {
         let user = try await user(name)
-        guard try await parts.stores.users.setPassword(try await hash(password, of: user.name), of: user.id) else {
+        try Self.requirePower(over: user.role, principal)
+        let entry = entry(.userChanged, by: principal, subject: user.name.text, details: "sessions=ended")
+        guard try await parts.store.endSessions(of: user.id, isDisabled: nil, at: parts.clock.now, audit: entry) else {
             throw Self.noUser
         }
-        parts.authenticator.forget()
-        bearers.forget()
+        try await afterEnd(of: user, "the sessions are ended, but a device is not signed out yet; end them again")
+    }
+
+    /// Keeps a user from signing in, which also ends their sessions, or lets them sign in again. Throws as `setPassword`.
+    public func setDisabled(_ isDisabled: Bool, ofUser name: String, by principal: Principal? = nil) async throws {
+        let user = try await user(name)
+        try Self.requirePower(over: user.role, principal)
+        let entry = entry(.userChanged, by: principal, subject: user.name.text, details: "disabled=\(isDisabled)")
+        guard try await parts.store.endSessions(of: user.id, isDisabled: isDisabled, at: parts.clock.now, audit: entry) else {
+            throw Self.noUser
+        }
+        try await afterEnd(of: user, "the user is changed, but a device is not signed out yet; do it again")
+    }
+
+    /// What follows when the credentials of a user were voided.
+    private func afterEnd(of user: User, _ trouble: String) async throws {
+        forgetCredentials()
         do { try await signOutDevices(of: user.id) } catch let error as ServiceError {
-            throw ServiceError(
-                error.code, "the password is changed, but a device is not signed out yet; set it again (\(error.detail ?? ""))")
+            throw ServiceError(error.code, "\(trouble) (\(error.detail ?? ""))")
         }
     }
 
     /// Those without a credential: who has signed in with the new password meanwhile stays.
     private func signOutDevices(of user: UserID) async throws {
-        let bindings = try await parts.stores.bindings.bindings(of: user, since: .last, limit: Self.bindingLimit)
+        let bindings = try await parts.store.bindings(of: user, since: .last, limit: Self.bindingLimit)
         for binding in bindings where binding.until == nil {
             try await parts.signOut(
                 binding.device.record, of: user, ifStill: BindingState(binding: binding.number, credential: nil))
@@ -47,36 +86,128 @@ extension RichPushBackend {
     }
 
     /// Sets a role; it counts within five seconds on every node. Throws `not-found`.
-    public func setRole(_ role: UserRole, ofUser name: String) async throws {
-        guard try await parts.stores.users.setRole(role, of: try await user(name).id) else { throw Self.noUser }
-        parts.authenticator.forget()
-        bearers.forget()
+    public func setRole(_ role: UserRole, ofUser name: String, by principal: Principal? = nil) async throws {
+        let user = try await person(name, changedBy: principal)
+        try Self.requirePower(over: role, principal)
+        let entry = entry(.userChanged, by: principal, subject: user.name.text, details: "role=\(role.rawValue)")
+        guard try await parts.store.setRole(try Self.personRole(role), of: user.id, audit: entry) else { throw Self.noUser }
+        forgetCredentials()
+    }
+
+    /// Sets the tags that each device of a user has beside its own; devices that are signed in get them at once. Throws `not-found`,
+    /// `invalid-field`, and what the hub throws when the tags are set and a device does not have them yet: a retry does the rest.
+    public func setTags(_ tags: [Tag], ofUser name: String, by principal: Principal? = nil) async throws {
+        let user = try await user(name)
+        try Self.requirePower(over: user.role, principal)
+        let tags = try Self.checked(tags)
+        if tags != user.tags {
+            let entry = entry(
+                .userChanged, by: principal, subject: user.name.text, details: "tags=\(tags.map(\.text).joined(separator: ","))")
+            guard try await parts.store.setTags(tags, of: user.id, audit: entry) else { throw Self.noUser }
+            forgetCredentials()
+        }
+        try await bindAgain(user, with: tags)
+    }
+
+    /// Binds the devices of a user again whose tags are not those that they should have.
+    private func bindAgain(_ user: User, with tags: [Tag]) async throws {
+        var user = user
+        let former = Set(user.tags)
+        user.tags = tags
+        var failure: (any Error)?
+        for binding in try await parts.store.bindings(of: user.id, since: .last, limit: Self.bindingLimit)
+        where binding.until == nil {
+            var device = binding.device
+            let own = device.tags.filter { !former.contains($0) && !$0.namesUser }
+            device.tags = [.user(user.name)] + tags + own.filter { !tags.contains($0) }
+            if device.tags == binding.device.tags { continue }
+            let seen = try await parts.store.bindingState(of: device.record)
+            // What was signed out or bound again meanwhile has the new tags already.
+            guard seen.binding == binding.number else { continue }
+            let credential = seen.credential.map(BindingCredential.presented) ?? .none
+            // A device that fails does not keep the change from the others: later it is not known any more which of their tags were former.
+            do { try await register(device, with: credential, for: Principal(user: user)) } catch { failure = failure ?? error }
+        }
+        if let failure { throw failure }
+    }
+
+    static func checked(_ tags: [Tag]) throws(ServiceError) -> [Tag] {
+        guard tags.count <= 20 else { throw ServiceError(.invalidField, "tags: a user has at most 20 tags") }
+        guard !tags.contains(where: \.namesUser) else {
+            throw ServiceError(.invalidField, "tags: the tag username: is each user's own")
+        }
+        return tags.reduce(into: []) { if !$0.contains($1) { $0.append($1) } }
+    }
+
+    /// Names that begin with `@` are those of service accounts.
+    static func personName(_ name: String) throws(ServiceError) -> UserName {
+        guard let userName = UserName(name), !name.hasPrefix(ServiceAccount.prefix) else {
+            throw ServiceError(
+                .invalidField, "name: a user name has 1 to 64 of A-Z a-z 0-9 _ @ . - and does not begin with @")
+        }
+        return userName
+    }
+
+    private static func personRole(_ role: UserRole) throws(ServiceError) -> UserRole {
+        guard UserRole.ofPersons.contains(role) else {
+            let roles = UserRole.ofPersons.map(\.rawValue).joined(separator: ", ")
+            throw ServiceError(.invalidField, "role: one of \(roles)")
+        }
+        return role
+    }
+
+    /// Throws `forbidden` when a caller who may manage users only would gain more by it: a role above `sender`, or what a user with such a
+    /// role may do.
+    private static func requirePower(over role: UserRole, _ principal: Principal?) throws(ServiceError) {
+        guard let principal, [.admin, .auditor].contains(role) else { return }
+        guard AccessTable.extent(of: .manageKeys, for: principal) == .all else {
+            throw ServiceError(.forbidden, "only an administrator changes users of role \(role.rawValue)")
+        }
+    }
+
+    /// A user whom the caller may change, and who is no service account.
+    private func person(_ name: String, changedBy principal: Principal?) async throws -> User {
+        let user = try await user(name)
+        try Self.requirePower(over: user.role, principal)
+        guard user.role != .service else { throw ServiceError(.conflict, "this is the account of a service key") }
+        return user
     }
 
     /// The users in the order of their names, after `name`, at most `limit` (1 … 1,000).
     public func users(after name: String? = nil, limit: Int = 1000) async throws -> [User] {
-        try await parts.stores.users.users(after: name.flatMap { UserName($0) }, limit: min(max(limit, 1), 1000))
+        try await parts.store.users(after: name.flatMap { UserName($0) }, limit: min(max(limit, 1), 1000))
     }
 
     /// Removes a user with their devices and credentials. What they sent stays. Throws `not-found`.
-    public func removeUser(name: String) async throws {
-        let id = try await user(name).id
-        // The hub first, as in signing out: a removal that is cut off can be repeated, and no device hears of it meanwhile.
-        let bindings = try await parts.stores.bindings.bindings(of: id, since: .last, limit: Self.bindingLimit)
+    public func removeUser(name: String, by principal: Principal? = nil) async throws {
+        let user = try await user(name)
+        try Self.requirePower(over: user.role, principal)
+        // The hub first, as in signing out: an interrupted removal can be retried, and the devices get no push meanwhile.
+        let bindings = try await parts.store.bindings(of: user.id, since: .last, limit: Self.bindingLimit)
         for binding in bindings where binding.until == nil { _ = try await parts.hub.removeDevice(binding.device.record) }
         let mark = DeviceChange.newMark()
-        guard let records = try await parts.stores.users.remove(id, mark: mark, at: parts.clock.now) else {
+        let entry = entry(.userRemoved, by: principal, subject: user.name.text)
+        guard let records = try await parts.store.removeUser(user.id, mark: mark, at: parts.clock.now, audit: entry) else {
             throw Self.noUser
         }
-        parts.authenticator.forget()
-        bearers.forget()
+        forgetCredentials()
         for record in records { try await parts.synchronise(record, in: DeviceChange(record, mark: mark)) }
+    }
+
+    /// An audit entry of an act of a principal, or of a command.
+    func entry(
+        _ action: AuditAction, by principal: Principal?, subject: String = "", object: String = "", details: String = ""
+    ) -> AuditEntry {
+        let now = parts.clock.now
+        return principal?.entry(action, at: now, subject: subject, object: object, details: details)
+            ?? AuditEntry(action, by: .command, at: now, subject: subject, object: object, details: details)
     }
 
     private static let noUser = ServiceError(.notFound, "there is no user of this name")
 
-    func user(_ name: String) async throws -> User {
-        guard let userName = UserName(name), let stored = try await parts.stores.users.user(named: userName) else {
+    /// The user of this name. Throws `not-found`.
+    public func user(_ name: String) async throws -> User {
+        guard let userName = UserName(name), let stored = try await parts.store.user(named: userName) else {
             throw Self.noUser
         }
         return stored.user
@@ -85,5 +216,128 @@ extension RichPushBackend {
     private func hash(_ password: String, of user: UserName) async throws -> PasswordHash {
         try PasswordRule(minimumLength: parts.settings.minimumPasswordLength).check(password, of: user)
         do { return try await parts.hasher.hash(password) } catch { throw error.serviceError }
+    }
+}
+
+/// Export and erasure of everything that is stored about a user.
+extension RichPushBackend {
+    /// Hands out everything that is stored about a user: each record as one line of JSON, and each content of theirs. Throws
+    /// `not-found`.
+    ///
+    /// The last lines, of kind `inbox`, are what they may read now, from any sender.
+    public func exportUser(
+        name: String, by principal: Principal? = nil, line: (String) async throws -> Void,
+        content: (_ id: String, _ fileName: String?, ReadableContent) async throws -> Void
+    ) async throws {
+        let user = try await user(name)
+        try Self.requirePower(over: user.role, principal)
+        try await parts.store.record(entry(.userExported, by: principal, subject: user.name.text))
+        for kind in parts.store.userDataKinds {
+            try await forEachRecord(kind, of: user) { record in
+                try await line(record.json)
+                if kind == "contents" { try await export(record, content) }
+            }
+        }
+        try await exportInbox(of: Principal(user: user), line)
+    }
+
+    /// How many bytes the contents of a user have, of which an export hands out those that have not expired. Throws `not-found`.
+    public func contentBytes(ofUser name: String) async throws -> Int64 {
+        let user = try await user(name)
+        var bytes: Int64 = 0
+        try await forEachRecord("contents", of: user) { record in
+            for field in record.fields where field.name == "byte_count" {
+                if case .number(let count) = field.value { bytes += count }
+            }
+        }
+        return bytes
+    }
+
+    private func forEachRecord(
+        _ kind: String, of user: User, _ body: (UserDataRecord) async throws -> Void
+    ) async throws {
+        var cursor: UserDataValue?
+        repeat {
+            let page = try await parts.store.records(kind, of: user.id, after: cursor, limit: Self.exportPage)
+            for record in page { try await body(record) }
+            cursor = page.count == Self.exportPage ? page.last?.cursor : nil
+        } while cursor != nil
+    }
+
+    /// Removes everything that is stored about a user and what they sent, bytes included; what others sent to more than them
+    /// stays and names them no more. It can be retried after an interruption. Throws `not-found`.
+    ///
+    /// Bytes that were stored within the last hour go with the next sweep of the server.
+    public func eraseUser(name: String, by principal: Principal? = nil) async throws {
+        let user = try await user(name)
+        try Self.requirePower(over: user.role, principal)
+        let store = parts.store
+        try await store.lockOut(user.id, at: parts.clock.now)
+        forgetCredentials()
+        // The hub first: no push may leave for an erased user.
+        for record in try await store.devices(of: user.id) { _ = try await parts.hub.removeDevice(record) }
+        // A request that signed in before may write until the user is gone, so there is a second look after that.
+        for _ in 0..<2 {
+            try await recallAll(of: user)
+            try await store.erase(user, at: parts.clock.now)
+        }
+        try await parts.store.forget(account: SignInAttempt.account(of: user.name.text))
+        // The entry of this act has no name: the name is what is erased.
+        try await parts.store.record(entry(.userErased, by: principal))
+        while try await parts.store.eraseAudit(of: user.name, limit: Self.exportPage) > 0 {}
+        try await BackendSweep(parts: parts, orphanSweep: OrphanSweep()).removeOrphans()
+    }
+
+    private func recallAll(of user: User) async throws {
+        while true {
+            let due = try await parts.store.notificationsToRecall(of: user, limit: Self.exportPage)
+            if due.isEmpty { return }
+            for id in due {
+                let now = parts.clock.now
+                _ = try await parts.store.recall(id, at: now, contentExpiry: now, audit: nil)
+                try await outbox.cancel(id)
+            }
+        }
+    }
+
+    private static let exportPage = 200
+
+    private func export(
+        _ record: UserDataRecord, _ content: (String, String?, ReadableContent) async throws -> Void
+    ) async throws {
+        guard case .text(let id) = record.cursor,
+            let stored = try await parts.store.content(id, at: parts.clock.now),
+            let reader = try await parts.contentStore.open(stored.digest)
+        else { return }
+        try await content(id, stored.fileName, ReadableContent(descriptor: stored.descriptor, reader: reader))
+    }
+
+    private func exportInbox(of principal: Principal, _ line: (String) async throws -> Void) async throws {
+        guard AccessTable.extent(of: .readInbox, for: principal) != .none else { return }
+        let encoder = JSONEncoder()
+        encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
+        var before: String?
+        repeat {
+            let page = try await inbox(before: before, limit: 100, for: principal)
+            for entry in page.notifications {
+                let json = String(decoding: try encoder.encode(entry), as: UTF8.self)
+                try await line(JSONText.object([("kind", JSONText.string("inbox")), ("fields", json)]))
+            }
+            before = page.next
+        } while before != nil
+    }
+}
+
+extension UserDataRecord {
+    /// As one line.
+    var json: String {
+        let fields = fields.map { field -> (String, String?) in
+            switch field.value {
+            case .absent: (field.name, "null")
+            case .number(let number): (field.name, "\(number)")
+            case .text(let text): (field.name, JSONText.string(text))
+            }
+        }
+        return JSONText.object([("kind", JSONText.string(kind)), ("fields", JSONText.object(fields))])
     }
 }

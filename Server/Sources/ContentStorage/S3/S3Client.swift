@@ -2,11 +2,11 @@ import AsyncHTTPClient
 import NIOCore
 import RichPushModel
 import ServiceErrors
+import WireText
 
-/// Asks an S3-compatible store: signs, waits no longer than it should, repeats what may succeed the next time. Every request is one
-/// that may be repeated. Throws `S3Fault`, or `CancellationError`.
+/// A client of an S3-compatible store: signs requests, keeps deadlines and retries transient failures. Every request is idempotent.
+/// Throws `S3Fault`, or `CancellationError`.
 struct S3Client: Sendable {
-    /// What is asked.
     struct Request {
         var method: String
         /// Below the prefix; absent for the bucket itself.
@@ -19,19 +19,6 @@ struct S3Client: Sendable {
         var isRead: Bool { method == "GET" || method == "HEAD" }
     }
 
-    /// The beginning of an answer.
-    struct Answer {
-        var status: Int
-        var headers: HTTPHeadersView
-        var body: HTTPClientResponse.Body
-    }
-
-    /// Headers by name, ignoring case.
-    struct HTTPHeadersView {
-        let response: HTTPClientResponse
-        subscript(_ name: String) -> String? { response.headers.first(name: name) }
-    }
-
     /// The most bytes of a document, and of the beginning of an object that is read at once.
     static let documentBytes = 4 << 20
 
@@ -40,7 +27,7 @@ struct S3Client: Sendable {
     let clock: any ServiceClock
     let signer: S3Signer
     private let requests: Slots
-    private var repeats = true
+    private var retriesFailures = true
     private var isAwaited = false
 
     init(_ options: S3Options, transport: any S3Transport, clock: any ServiceClock) {
@@ -54,7 +41,7 @@ struct S3Client: Sendable {
     /// The same client, which asks once.
     var once: S3Client {
         var client = self
-        client.repeats = false
+        client.retriesFailures = false
         return client
     }
 
@@ -66,7 +53,7 @@ struct S3Client: Sendable {
     }
 
     /// Makes a request and reads its answer, again where that may help. An answer of another status than 2xx is a fault.
-    func perform<Value>(_ request: Request, read: (Answer) async throws -> Value) async throws -> Value {
+    func perform<Value>(_ request: Request, read: (HTTPClientResponse) async throws -> Value) async throws -> Value {
         guard let slot = requests.take() else { throw S3Fault.busy }
         defer { withExtendedLifetime(slot) {} }
         let (attemptDeadline, deadline) = options.deadlines(isAwaited: isAwaited && request.isRead)
@@ -76,7 +63,7 @@ struct S3Client: Sendable {
             do { return try await attempt(request, within: min(attemptDeadline, end - clock.uptime), read: read) } catch {
                 guard let fault = S3HTTPTransport.fault(of: error) as? S3Fault else { throw error }
                 try Task.checkCancellation()
-                guard repeats else { throw fault }
+                guard retriesFailures else { throw fault }
                 switch plan.decide(fault, left: end - clock.uptime, jitter: .random(in: 0...1)) {
                 case .finish: throw fault
                 case .retry(let pause): try await clock.sleep(for: pause)
@@ -87,11 +74,11 @@ struct S3Client: Sendable {
 
     /// The same, for an answer without a body.
     @discardableResult
-    func perform(_ request: Request) async throws -> HTTPHeadersView {
+    func perform(_ request: Request) async throws -> HTTPClientResponse {
         try await perform(request) { answer in
             // Read to its end, so that the connection can be used again.
             _ = try await answer.body.collect(upTo: Self.documentBytes)
-            return answer.headers
+            return answer
         }
     }
 
@@ -109,14 +96,15 @@ struct S3Client: Sendable {
         }
     }
 
-    private func attempt<Value>(_ request: Request, within time: Duration, read: (Answer) async throws -> Value) async throws
+    private func attempt<Value>(_ request: Request, within time: Duration, read: (HTTPClientResponse) async throws -> Value)
+        async throws
         -> Value
     {
         guard time > .zero else { throw S3Fault.timedOut }
         let response = try await transport.exchange(message(request), within: time)
         let status = Int(response.status.code)
         guard (200...299).contains(status) else { throw await refusal(response, status: status) }
-        return try await read(Answer(status: status, headers: HTTPHeadersView(response: response), body: response.body))
+        return try await read(response)
     }
 
     private func message(_ request: Request) -> HTTPClientRequest {
@@ -151,10 +139,63 @@ struct S3Client: Sendable {
         return .refused(status: status, code: document.flatMap(Self.code), retryAfter: asked)
     }
 
-    /// The store's own word for an error, if it is one word: what it writes elsewhere may name keys.
+    /// The store's error code, if it is a single word: other texts may contain keys.
     private static func code(_ document: S3Document) -> String? {
         document["Code"].flatMap { code in
             (1...64).contains(code.utf8.count) && code.allSatisfy { $0.isASCII && ($0.isLetter || $0.isNumber) } ? code : nil
         }
     }
+}
+
+/// Decides after a failed attempt whether there is another one, and when. A value without I/O.
+struct S3RetryPlan {
+    enum Decision: Hashable {
+        case finish
+        case retry(after: Duration)
+    }
+
+    static let maximumRetries = 4
+    private static let firstPause: Duration = .milliseconds(100)
+    /// The longest wait, one that the store asks for included; what asks for more ends the request.
+    private static let longestPause: Duration = .seconds(5)
+
+    private var retries = 0
+
+    /// The decision, given the time that is left altogether. `jitter` is from 0 to 1: half of each pause is by chance, so that many
+    /// callers do not come back in step.
+    mutating func decide(_ fault: S3Fault, left: Duration, jitter: Double) -> Decision {
+        guard fault.isPassing, retries < Self.maximumRetries else { return .finish }
+        let doubled = min(Self.firstPause * (1 << retries), Self.longestPause)
+        var asked = Duration.zero
+        if case .refused(_, _, let seconds?) = fault { asked = .seconds(seconds) }
+        let pause = max(asked, doubled / 2 + doubled * (jitter / 2))
+        guard pause <= Self.longestPause, pause < left else { return .finish }
+        retries += 1
+        return .retry(after: pause)
+    }
+}
+
+/// An answer of a store: names without prefixes, texts without markup. On its namespaces nothing depends.
+struct S3Document {
+    /// A list of a thousand keys has fewer than 16 elements for each.
+    private static let limits = XMLLimits(bytes: S3Client.documentBytes, depth: 8, elements: 50_000)
+
+    private let element: XMLElement
+
+    /// Reads an answer; `nil` for what cannot be read. A store may send blanks before one that takes long.
+    init?(_ bytes: [UInt8]) {
+        let answer = Array(bytes.drop { $0 == 0x20 || $0 == 0x09 || $0 == 0x0A || $0 == 0x0D })
+        guard let root = try? XMLReader.document(answer, limits: Self.limits) else { return nil }
+        element = root
+    }
+
+    private init(_ element: XMLElement) { self.element = element }
+
+    /// The name of the outermost element.
+    var name: String { element.name }
+
+    /// The text of the first child of that name.
+    subscript(_ name: String) -> String? { element.children.first { $0.name == name }?.text }
+
+    func all(_ name: String) -> [S3Document] { element.children.filter { $0.name == name }.map(S3Document.init) }
 }

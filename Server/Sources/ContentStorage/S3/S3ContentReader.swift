@@ -1,10 +1,11 @@
 import AppBackend
+import AsyncHTTPClient
 import NIOConcurrencyHelpers
 import NIOCore
 import ServiceErrors
 
-/// A content that is being read. Its first bytes came when it was opened. Who reads on in order gets a stream of its own, as long as
-/// there are few enough; all others get what they ask for piece by piece.
+/// A content that is being read. Its first bytes came when it was opened. Sequential reads use a stream, as long as
+/// there are few enough streams; other reads are ranged requests.
 final class S3ContentReader: ContentReader {
     private struct Position {
         /// Where the last read ended.
@@ -95,8 +96,8 @@ extension S3Client {
         var size: Int64
     }
 
-    /// The most bytes of one stream. What a reader who goes away leaves in vain is bounded by the buffers; this bounds how long one
-    /// answer takes.
+    /// The most bytes of one stream. The buffers bound what is read for a reader that has gone; this bounds how long one
+    /// response takes.
     static let streamBytes: Int64 = 64 << 20
 
     /// The first bytes of an object; `nil` when there is none.
@@ -132,18 +133,41 @@ extension S3Client {
     }
 
     /// How many bytes the object has. A store that sent all of it although a part was asked for is believed only at the beginning.
-    private static func size(in answer: Answer, _ range: Range<Int64>) throws(S3Fault) -> Int64 {
-        if answer.status == 206, let text = answer.headers["Content-Range"], let slash = text.lastIndex(of: "/"),
+    private static func size(in answer: HTTPClientResponse, _ range: Range<Int64>) throws(S3Fault) -> Int64 {
+        if answer.status == .partialContent, let text = answer.headers.first(name: "Content-Range"),
+            let slash = text.lastIndex(of: "/"),
             text.hasPrefix("bytes \(range.lowerBound)-"), let size = Int64(text[text.index(after: slash)...]),
             size > range.lowerBound
         {
             return size
         }
-        if answer.status == 200, range.lowerBound == 0, let size = answer.headers["Content-Length"].flatMap({ Int64($0) }),
+        if answer.status == .ok, range.lowerBound == 0,
+            let size = answer.headers.first(name: "Content-Length").flatMap({ Int64($0) }),
             size <= range.upperBound
         {
             return size
         }
         throw .malformed("no part of the object")
+    }
+}
+
+/// The bytes of an answer, taken in pieces of any size. Nothing is read ahead beyond a buffer or two: a slow reader slows the store
+/// down. One reader at a time; dropping it closes the connection.
+actor S3ByteStream {
+    private var iterator: HTTPClientResponse.Body.AsyncIterator
+    private var rest = ByteBuffer()
+
+    init(_ body: HTTPClientResponse.Body) { iterator = body.makeAsyncIterator() }
+
+    /// The next `count` bytes; fewer at the end of the answer.
+    func read(_ count: Int) async throws -> [UInt8] {
+        while rest.readableBytes < count {
+            var iterator = iterator
+            let next = try await iterator.next(isolation: self)
+            self.iterator = iterator
+            guard let next else { break }
+            if rest.readableBytes == 0 { rest = next } else { rest.writeImmutableBuffer(next) }
+        }
+        return rest.readBytes(length: min(count, rest.readableBytes)) ?? []
     }
 }

@@ -9,22 +9,13 @@ import ServiceErrors
 final class S3ContentUpload: ContentUpload {
     private struct Open {
         var hash = SHA256()
-        var count: Int64 = 0
-        var waiting = ByteBuffer()
-        var parts: S3Multipart?
-    }
-
-    private enum State {
-        case open(Open)
-        /// A call is under way.
-        case busy
-        case closed
+        var buffer = S3UploadBuffer()
     }
 
     private let client: S3Client
     private let limit: Int64
     private let slot: Slots.Slot
-    private let state = NIOLockedValueBox(State.open(Open()))
+    private let state = S3UploadState(Open())
 
     init(_ client: S3Client, limit: Int64, slot: Slots.Slot) {
         self.client = client
@@ -34,16 +25,11 @@ final class S3ContentUpload: ContentUpload {
 
     func write(_ chunk: [UInt8]) async throws {
         try await step { upload in
-            guard upload.count + Int64(chunk.count) <= self.limit else {
+            guard upload.buffer.count + Int64(chunk.count) <= self.limit else {
                 throw ServiceError(.contentTooLarge, "a content has at most \(self.limit) bytes")
             }
-            upload.count += Int64(chunk.count)
             upload.hash.update(data: chunk)
-            upload.waiting.writeBytes(chunk)
-            // A content of exactly one part goes in one piece.
-            while upload.waiting.readableBytes > self.client.options.partBytes {
-                try await self.send(&upload, self.client.options.partBytes)
-            }
+            try await upload.buffer.take(chunk, self.client) { S3Keys.upload() }
             return true
         }
     }
@@ -51,63 +37,30 @@ final class S3ContentUpload: ContentUpload {
     func finish() async throws -> StoredBytes {
         var stored: StoredBytes?
         try await step { upload in
-            guard let digest = ContentDigest(bytes: upload.hash.finalize()) else { throw Self.over }
-            if upload.parts == nil {
-                let bytes = upload.waiting
+            guard let digest = ContentDigest(bytes: upload.hash.finalize()) else { throw S3UploadBuffer.over }
+            if upload.buffer.parts == nil {
+                let bytes = upload.buffer.waiting
                 try await S3Removal(client: self.client).settle(digest) {
                     try await self.client.put(bytes, at: S3Keys.object(digest))
                 }
             } else {
-                try await self.send(&upload, upload.waiting.readableBytes)
-                try await self.place(&upload, as: digest)
+                try await self.place(try await upload.buffer.sendRest(self.client), upload.buffer.count, as: digest)
             }
-            stored = StoredBytes(digest: digest, byteCount: upload.count)
+            stored = StoredBytes(digest: digest, byteCount: upload.buffer.count)
             return false
         }
-        guard let stored else { throw Self.over }
+        guard let stored else { throw S3UploadBuffer.over }
         return stored
     }
 
-    func abort() async {
-        let taken = state.withLockedValue { state -> Open? in
-            guard case .open(let open) = state else { return nil }
-            state = .closed
-            return open
-        }
-        if let taken { await discard(taken) }
-    }
+    func abort() async { if let taken = state.close() { await discard(taken) } }
 
-    /// Does one call's work on the state; whether the upload goes on is what the work returns. A failure ends the upload.
-    private func step(_ work: (inout Open) async throws -> Bool) async throws {
-        let taken = state.withLockedValue { state -> Open? in
-            guard case .open(let open) = state else { return nil }
-            state = .busy
-            return open
-        }
-        guard var open = taken else { throw Self.over }
-        do {
-            let goesOn = try await work(&open)
-            state.withLockedValue { $0 = goesOn ? .open(open) : .closed }
-        } catch {
-            state.withLockedValue { $0 = .closed }
-            await discard(open)
-            throw (error as? S3Fault)?.serviceError ?? error
-        }
-    }
-
-    /// Sends the first bytes of those that wait as the next part.
-    private func send(_ upload: inout Open, _ count: Int) async throws {
-        if upload.parts == nil { upload.parts = try await client.begin(S3Keys.upload()) }
-        guard count > 0, let parts = upload.parts, let part = upload.waiting.readSlice(length: count) else { return }
-        upload.parts = try await client.add(part, to: parts)
-        upload.waiting.discardReadBytes()
-    }
+    private func step(_ work: (inout Open) async throws -> Bool) async throws { try await state.step(work, failed: discard) }
 
     /// Makes the parts an object and copies it to its place.
-    private func place(_ upload: inout Open, as digest: ContentDigest) async throws {
-        guard let parts = upload.parts else { throw Self.over }
+    private func place(_ parts: S3Multipart?, _ size: Int64, as digest: ContentDigest) async throws {
+        guard let parts else { throw S3UploadBuffer.over }
         try await client.complete(parts)
-        let size = upload.count
         try await S3Removal(client: client).settle(digest) {
             try await self.client.copy(parts.key, size: size, to: S3Keys.object(digest))
         }
@@ -117,7 +70,7 @@ final class S3ContentUpload: ContentUpload {
 
     /// Takes back what was sent. It is done even when the caller was cancelled, and awaited; what it cannot reach is taken later.
     private func discard(_ upload: Open) async {
-        guard let parts = upload.parts else { return }
+        guard let parts = upload.buffer.parts else { return }
         let client = client
         await Task {
             try? await client.abort(parts)
@@ -125,32 +78,76 @@ final class S3ContentUpload: ContentUpload {
             try? await client.delete(parts.key)
         }.value
     }
-
-    private static let over = ServiceError(.internal, "this upload is over")
 }
 
-extension S3Client {
-    /// Copies an object inside the store, in pieces that each end in time.
-    func copy(_ source: String, size: Int64, to key: String) async throws {
-        guard size > options.copyBytes else { return try await copy(source, to: key) }
-        try await copyInParts(source, size, to: key)
+/// The state of an upload, of whose calls one is under way at a time.
+final class S3UploadState<Open: Sendable>: Sendable {
+    private enum State {
+        case open(Open)
+        /// A call is under way.
+        case busy
+        case closed
     }
 
-    /// Copies the first bytes of an object, in pieces that each end in time; the store wants them to be many enough for parts.
-    func copyInParts(_ source: String, _ size: Int64, to key: String) async throws {
-        var parts = try await begin(key)
+    private let state: NIOLockedValueBox<State>
+
+    init(_ open: Open) { state = NIOLockedValueBox(.open(open)) }
+
+    /// Ends the upload; what was open, if it was and no call is under way.
+    func close() -> Open? { take(leaving: .closed) }
+
+    /// Does one call's work on the state; whether the upload goes on is what the work returns. A failure ends the upload, and `failed`
+    /// takes back what was done.
+    func step(_ work: (inout Open) async throws -> Bool, failed: (Open) async -> Void) async throws {
+        guard var open = take(leaving: .busy) else { throw S3UploadBuffer.over }
         do {
-            var offset: Int64 = 0
-            while offset < size {
-                let end = min(size, offset + options.copyBytes)
-                parts = try await add(copyOf: source, offset..<end, to: parts)
-                offset = end
-            }
-            try await complete(parts)
+            let goesOn = try await work(&open)
+            state.withLockedValue { [open] in $0 = goesOn ? .open(open) : .closed }
         } catch {
-            let begun = parts
-            await Task { try? await abort(begun) }.value
-            throw error
+            state.withLockedValue { $0 = .closed }
+            await failed(open)
+            throw (error as? S3Fault)?.serviceError ?? error
         }
+    }
+
+    private func take(leaving next: State) -> Open? {
+        state.withLockedValue { state in
+            guard case .open(let open) = state else { return nil }
+            state = next
+            return open
+        }
+    }
+}
+
+/// The bytes of an upload: what waits for the next part, and the parts that were sent.
+struct S3UploadBuffer {
+    private(set) var count: Int64 = 0
+    private(set) var waiting = ByteBuffer()
+    private(set) var parts: S3Multipart?
+
+    static let over = ServiceError(.internal, "this upload is over")
+
+    /// Takes bytes in and sends whole parts. The first part begins an object under `key`.
+    mutating func take(_ chunk: [UInt8], _ client: S3Client, key: () -> String) async throws {
+        count += Int64(chunk.count)
+        waiting.writeBytes(chunk)
+        // What has exactly the bytes of one part goes in one piece.
+        while waiting.readableBytes > client.options.partBytes {
+            if parts == nil { parts = try await client.begin(key()) }
+            try await send(client.options.partBytes, client)
+        }
+    }
+
+    /// Sends the rest as the last part; `nil` when no part was sent before.
+    mutating func sendRest(_ client: S3Client) async throws -> S3Multipart? {
+        try await send(waiting.readableBytes, client)
+        return parts
+    }
+
+    /// Sends the first bytes of those that wait as the next part.
+    private mutating func send(_ count: Int, _ client: S3Client) async throws {
+        guard count > 0, let begun = parts, let part = waiting.readSlice(length: count) else { return }
+        parts = try await client.add(part, to: begun)
+        waiting.discardReadBytes()
     }
 }

@@ -2,12 +2,12 @@ import AppBackend
 import NIOCore
 import RichPushModel
 
-/// How contents come and go on a store that has no locks, so that bytes that arrive again while somebody removes them are not lost.
+/// Stores and removes contents on a store without locks, so that bytes stored again during their removal are not lost.
 ///
-/// Who removes a content writes a note that it is about to, then looks how old the content is, removes it if it is old, and takes the
-/// note back. Who stores a content looks for such notes afterwards, waits until they are gone, and then looks whether the content is
-/// still there. Of a note that comes later than that look the writer sees a content that is fresh; one that was there before is seen. It
-/// needs a store on which reads and lists show what was written before, which Amazon's is and the others are.
+/// A remover writes a note, then checks the age of the content, removes it if it is old, and deletes the note. A writer checks for notes
+/// after storing, waits until they are gone, and then checks whether the content is still there. A remover whose note comes after the
+/// writer's check sees a fresh content; an earlier note is seen by the writer. This needs a store with strong read-after-write
+/// consistency of reads and lists, such as Amazon's.
 struct S3Removal: Sendable {
     /// Notes that are older were left behind by a crash: a removal takes less than two minutes.
     static let staleness: Duration = .seconds(600)
@@ -24,19 +24,19 @@ struct S3Removal: Sendable {
         guard Self.isOlder(state, than: moment) else { return false }
         let note = S3Keys.removal(of: digest)
         try await client.put(ByteBuffer(), at: note)
-        // Without an answer to the removal nobody knows whether it is still to come: the note stays until it is stale.
+        // Without an answer the removal may still happen: the note stays until it is stale.
         guard let state = try await client.state(of: key) else {
             try await client.delete(note)
             return true
         }
         let isOld = Self.isOlder(state, than: moment)
-        // Once: of two that are asked for, the one that seemed lost may come after the note is gone, and take what is new.
+        // No retry: a first attempt that seemed lost could run after the note is gone and remove a new content.
         if isOld { try await client.once.delete(key) }
         try await client.delete(note)
         return isOld
     }
 
-    /// Puts a content in its place by `place`, as often as it takes, so that no removal under way can take it away.
+    /// Stores a content by `place`, again if needed, so that no removal under way leaves it missing.
     func settle(_ digest: ContentDigest, place: () async throws -> Void) async throws {
         let end = client.clock.uptime + Self.deadline
         for _ in 0..<Self.rounds {
@@ -60,8 +60,33 @@ struct S3Removal: Sendable {
         return false
     }
 
-    /// The store tells whole seconds, so a content may be up to a second younger than it seems.
+    /// The store reports whole seconds, so a content may be up to a second younger than it seems.
     private static func isOlder(_ state: S3ObjectState, than moment: Timestamp) -> Bool {
         state.writtenAt + .seconds(1) <= moment
     }
+}
+
+/// The keys of contents, below the prefix. Only a `ContentDigest` and numbers by chance become keys.
+///
+/// `objects/{digest}` are the contents. `incoming/{chance}` are large uploads under way: their digest is known only at their end.
+/// `removing/{digest}/{chance}` says that a node is about to remove a content, see `S3Removal`. `files/` is `S3FileKeys`.
+/// `owner` is `S3OwnerMark`.
+enum S3Keys {
+    static let objects = "objects/"
+    static let incoming = "incoming/"
+    static let removing = "removing/"
+    static let owner = "owner"
+    /// Nothing lies there: who asks for it learns whether the store answers.
+    static let probe = "incoming/probe"
+
+    static func object(_ digest: ContentDigest) -> String { objects + digest.text }
+
+    static func upload() -> String { incoming + RandomName.next() }
+
+    static func removals(of digest: ContentDigest) -> String { "\(removing)\(digest.text)/" }
+
+    static func removal(of digest: ContentDigest) -> String { removals(of: digest) + RandomName.next() }
+
+    /// Whether a key is one of these.
+    static func isOurs(_ key: String) -> Bool { [objects, incoming, removing, S3FileKeys.files].contains { key.hasPrefix($0) } }
 }

@@ -1,5 +1,6 @@
 import Crypto
 import RichPushModel
+import WireText
 
 #if canImport(FoundationEssentials)
     import FoundationEssentials
@@ -13,7 +14,7 @@ struct S3Signer: Sendable {
     struct Message {
         var method: String
         var host: String
-        /// Escaped, as `S3Escaping.path` does.
+        /// Escaped, but for its slashes.
         var path: String
         var query: [(name: String, value: String)] = []
         /// All headers but `Host`; those that the transport adds by itself do not belong here.
@@ -39,7 +40,7 @@ struct S3Signer: Sendable {
     static let empty = Payload.signed(hash(of: [UInt8]()))
 
     /// What is said of a body that is signed.
-    static func hash(of body: some DataProtocol) -> String { S3Hexadecimal.text(of: SHA256.hash(data: body)) }
+    static func hash(of body: some DataProtocol) -> String { Hexadecimal.text(of: SHA256.hash(data: body)) }
 
     let credentials: S3Credentials
     let region: String
@@ -57,7 +58,7 @@ struct S3Signer: Sendable {
         return [("Host", message.host)] + message.headers + [("Authorization", authorization)]
     }
 
-    /// The query of a link that anybody may use for `lifetime` (at most five minutes here, seven days by the protocol).
+    /// The query of a presigned URL, valid for `lifetime` (at most five minutes here, seven days by the protocol).
     func link(for message: Message, lifetime: Duration, at moment: Timestamp) -> [(name: String, value: String)] {
         let stamp = S3Moment.stamp(moment)
         var message = message
@@ -73,7 +74,7 @@ struct S3Signer: Sendable {
 
     /// The query as it is sent: escaped and in order.
     static func text(of query: [(name: String, value: String)]) -> String {
-        query.map { (S3Escaping.query($0.name), S3Escaping.query($0.value)) }.sorted { $0 < $1 }
+        query.map { (PercentEncoding.encode($0.name), PercentEncoding.encode($0.value)) }.sorted { $0 < $1 }
             .map { "\($0.0)=\($0.1)" }.joined(separator: "&")
     }
 
@@ -90,20 +91,43 @@ struct S3Signer: Sendable {
     private func scope(_ stamp: String) -> String { "\(stamp.prefix(8))/\(region)/s3/aws4_request" }
 
     private func signature(of canonical: String, stamp: String) -> String {
-        let hash = S3Hexadecimal.text(of: SHA256.hash(data: Array(canonical.utf8)))
+        let hash = Hexadecimal.text(of: SHA256.hash(data: Array(canonical.utf8)))
         let text = "AWS4-HMAC-SHA256\n\(stamp)\n\(scope(stamp))\n\(hash)"
         var key = SymmetricKey(data: Array("AWS4\(credentials.secret)".utf8))
         for word in [String(stamp.prefix(8)), region, "s3", "aws4_request"] {
             key = SymmetricKey(data: HMAC<SHA256>.authenticationCode(for: Array(word.utf8), using: key))
         }
-        return S3Hexadecimal.text(of: HMAC<SHA256>.authenticationCode(for: Array(text.utf8), using: key))
+        return Hexadecimal.text(of: HMAC<SHA256>.authenticationCode(for: Array(text.utf8), using: key))
     }
 }
 
-/// Bytes as lower-case hexadecimal text.
-enum S3Hexadecimal {
-    static func text(of bytes: some Sequence<UInt8>) -> String {
-        let digits = Array("0123456789abcdef".utf8)
-        return String(decoding: bytes.flatMap { [digits[Int($0 >> 4)], digits[Int($0 & 0x0F)]] }, as: UTF8.self)
+/// The two ways beside `HTTPDate` in which a store writes a moment.
+enum S3Moment {
+    /// `20130524T000000Z`, as it is signed.
+    static func stamp(_ moment: Timestamp) -> String { WireTime(moment).seconds.filter { $0 != "-" && $0 != ":" } }
+
+    /// `2013-05-24T00:00:00.000Z`, as in documents, to the second.
+    static func read(document text: String) -> Timestamp? {
+        guard text.hasSuffix("Z"), text.utf8.count >= 20, let time = WireTime(text) else { return nil }
+        return Timestamp(seconds: time.moment.seconds)
     }
+}
+
+/// The credentials for an S3-compatible store. Printing it shows the key's id and nothing else.
+public struct S3Credentials: Hashable, Sendable, CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
+    /// The id of the key, which is no secret.
+    public let keyID: String
+    let secret: String
+    let sessionToken: String?
+
+    /// Creates credentials; a session token belongs to a key that was lent for a time.
+    public init(keyID: String, secret: String, sessionToken: String? = nil) {
+        self.keyID = keyID
+        self.secret = secret
+        self.sessionToken = sessionToken
+    }
+
+    public var description: String { "key \(keyID)" }
+    public var debugDescription: String { description }
+    public var customMirror: Mirror { Mirror(self, children: ["keyID": keyID]) }
 }

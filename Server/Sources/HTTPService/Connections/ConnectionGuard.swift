@@ -1,9 +1,10 @@
 import NIOCore
+import ServiceErrors
 
 /// Keeps one connection to its limits. The handler next to the socket: it sees the bytes, and `RequestBoundaries` behind the
-/// decoder tells it what they meant.
+/// decoder reports requests and answers to it.
 ///
-/// A head that is late is answered 408 here, since there is no request that anybody could answer. A body that is late ends
+/// A head that is late is answered 408 here, since there is no request yet that a handler could answer. A body that is late ends
 /// the body's stream with `request-timeout`, so that the handler of the request answers. Both connections end.
 final class ConnectionGuard: ChannelDuplexHandler {
     typealias InboundIn = ByteBuffer
@@ -99,8 +100,17 @@ extension ConnectionGuard {
 
     func receivedBody(_ count: Int) { note { $0.receivedBody(count, at: $1) } }
 
-    /// The head of a request was refused: no more is expected of the client.
-    func requestRefused() { note { progress, _ in progress.inputClosed() } }
+    /// The client broke the protocol: no more is expected of it. A connection that merely ended early has no fault to count.
+    func requestRefused(_ fault: ConnectionMetrics.Fault?) {
+        if let fault { metrics.refused(fault) }
+        note { progress, _ in progress.inputClosed() }
+    }
+
+    /// Closes the connection once the client can have read what was sent: at once would reset it under the last answer.
+    func endSoon() {
+        guard let channel = context?.channel else { return }
+        channel.eventLoop.scheduleTask(in: limits.lingerTime) { channel.close(promise: nil) }
+    }
 
     func requestEnded() { note { progress, _ in progress.requestEnded() } }
 
@@ -162,3 +172,80 @@ extension ConnectionGuard {
         (try? context.channel.syncOptions?.getOption(.bufferedWritableBytes)) ?? 0
     }
 }
+
+/// The one timer of a guard. One that is set too early looks, finds nothing and is set again: so most requests cost none.
+struct GuardTimer {
+    private var pending: (at: NIODeadline, task: Scheduled<Void>)?
+
+    /// Has `look` called at the deadline, unless it will be called before. Call it on the loop.
+    mutating func set(_ deadline: NIODeadline?, on loop: any EventLoop, _ look: @escaping () -> Void) {
+        guard let deadline else { return }
+        if let pending, pending.at <= deadline { return }
+        pending?.task.cancel()
+        pending = (deadline, loop.assumeIsolated().scheduleTask(deadline: deadline, look))
+    }
+
+    /// The timer has fired and may be set again.
+    mutating func fired() { pending = nil }
+
+    mutating func cancel() {
+        pending?.task.cancel()
+        pending = nil
+    }
+}
+
+extension ChannelHandlerContext {
+    /// Ends the stream of a body that is late, so that the handler of the request answers, and the channel soon after.
+    func endLateBody(_ metrics: ConnectionMetrics, linger: TimeAmount) {
+        metrics.closed(.body)
+        fireErrorCaught(ServiceError(.requestTimeout, "the body did not arrive in time"))
+        let channel = channel
+        eventLoop.scheduleTask(in: linger) { channel.close(promise: nil) }
+    }
+}
+
+/// How much of what was sent the peer has acknowledged, as the kernel knows it.
+///
+/// Bytes leave the process in large steps when the kernel's buffer has room again; on a slow phone that can take longer than
+/// any sensible deadline. What the phone acknowledges moves with every packet.
+enum PeerAcknowledgement {
+    /// The count in bytes; 0 where the system does not report it.
+    static func bytes(on channel: any Channel) -> EventLoopFuture<UInt64> {
+        #if os(Linux)
+            if let socket = channel as? any SocketOptionProvider {
+                let info: EventLoopFuture<TCPInfo> = socket.unsafeGetSocketOption(level: .tcp, name: .init(rawValue: 11))
+                return info.map(\.acknowledged).recover { _ in 0 }
+            }
+        #endif
+        return channel.eventLoop.makeSucceededFuture(0)
+    }
+
+    /// The beginning of `struct tcp_info` of linux/tcp.h, up to `tcpi_bytes_acked` at offset 120 (Linux 4.1). The C library's
+    /// own declaration ends before it. An older kernel fills less and leaves the rest 0.
+    private struct TCPInfo: Sendable {
+        // One number of eight bytes for each of the fifteen before it.
+        let before:
+            (
+                UInt64, UInt64, UInt64, UInt64, UInt64, UInt64, UInt64, UInt64,
+                UInt64, UInt64, UInt64, UInt64, UInt64, UInt64, UInt64
+            )
+        let acknowledged: UInt64
+    }
+}
+
+/// Counts the bytes that are handed to the socket. Under TLS they are more than those that were handed to TLS.
+final class WireCount: ChannelOutboundHandler {
+    typealias OutboundIn = ByteBuffer
+    typealias OutboundOut = ByteBuffer
+
+    private(set) var written: UInt64 = 0
+
+    func write(context: ChannelHandlerContext, data: NIOAny, promise: EventLoopPromise<Void>?) {
+        written += UInt64(unwrapOutboundIn(data).readableBytes)
+        context.write(data, promise: promise)
+    }
+}
+
+/// Notifies the connection that the handler is going to read the request's body, so that a client that expects it gets
+/// `100 Continue` (RFC 9110, 10.1.1).
+struct WantsBody: Sendable {}

@@ -22,7 +22,7 @@ struct ConnectionProgress {
         case ended
     }
 
-    /// What of the answers is still on its way out.
+    /// The outbound bytes that have not left yet.
     private struct Outbound {
         /// When bytes last left.
         var moved: NIODeadline
@@ -41,9 +41,6 @@ struct ConnectionProgress {
 
     init(limits: ConnectionLimits) { self.limits = limits }
 
-    /// Whether a client may be told something before its connection ends: no answer is under way that it would garble.
-    var isBetweenAnswers: Bool { unanswered == 0 }
-
     /// The next moment at which `check` may have something to say.
     var deadline: NIODeadline? {
         [inboundDeadline, outbound.map { $0.moved + limits.writeTime }].compactMap(\.self).min()
@@ -58,7 +55,7 @@ struct ConnectionProgress {
         }
     }
 
-    /// Whether a limit of reading is broken by `now`. The time of writing is looked at by `checkWriting`.
+    /// Whether a limit of reading is broken by `now`. `checkWriting` checks the time of writing.
     mutating func checkReading(at now: NIODeadline) -> Stall? {
         guard let inboundDeadline, inboundDeadline <= now else { return nil }
         defer { inbound = .ended }
@@ -74,14 +71,12 @@ extension ConnectionProgress {
         if case .between = inbound { inbound = .head(since: now) }
     }
 
-    /// A head is complete.
     mutating func headEnded(expectsContinue: Bool, at now: NIODeadline) {
         unanswered += 1
         guard !isOver else { return }
         inbound = expectsContinue ? .awaitingContinue : .body(start: now, bytes: 0)
     }
 
-    /// A piece of a body came.
     mutating func receivedBody(_ count: Int, at now: NIODeadline) {
         switch inbound {
         case .body(let start, let bytes):
@@ -93,12 +88,10 @@ extension ConnectionProgress {
         }
     }
 
-    /// A request has come whole.
     mutating func requestEnded() {
         if !isOver { inbound = .between }
     }
 
-    /// The client will send nothing more.
     mutating func inputClosed() { inbound = .ended }
 
     /// The server wants bytes from now on.
@@ -126,19 +119,18 @@ extension ConnectionProgress {
         return true
     }
 
-    /// The head of the final answer leaves. A client that was not told to continue is never told any more.
+    /// The head of the final answer leaves. A `100 Continue` is not sent after it.
     mutating func answerBegan(at now: NIODeadline) {
         // With more than one request unanswered, the one that waits is a later one.
         if case .awaitingContinue = inbound, unanswered == 1 { inbound = .body(start: now, bytes: 0) }
     }
 
-    /// An answer has been handed over whole.
     mutating func answerEnded(at now: NIODeadline) {
         unanswered = max(0, unanswered - 1)
         answerEnded = now
     }
 
-    /// Bytes wait to leave. True when they are the first to wait, so that somebody must look again at `deadline`.
+    /// Bytes wait to leave. True if they are the first, so that the caller must read `deadline` again.
     mutating func waitsToWrite(passed: UInt64, at now: NIODeadline) -> Bool {
         guard outbound == nil else { return false }
         outbound = Outbound(moved: now, passed: passed)

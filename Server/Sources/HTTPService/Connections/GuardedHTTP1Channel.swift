@@ -60,7 +60,49 @@ struct GuardedHTTP1Channel: ServerChildChannel {
 
 extension HTTPServerBuilder {
     /// An HTTP/1.1 server whose connections keep to limits.
-    public static func guarded(_ limits: ConnectionLimits = ConnectionLimits(), allowance: ConnectionAllowance) -> Self {
-        .init { responder in GuardedHTTP1Channel(responder: responder, limits: limits, allowance: allowance) }
+    public static func guarded(allowance: ConnectionAllowance) -> Self {
+        .init { responder in GuardedHTTP1Channel(responder: responder, limits: ConnectionLimits(), allowance: allowance) }
+    }
+}
+
+/// Answers a connection that is one too many, before it can say what it wants.
+final class ConnectionRefusal: ChannelInboundHandler {
+    typealias InboundIn = ByteBuffer
+    typealias OutboundOut = ByteBuffer
+
+    func channelActive(context: ChannelHandlerContext) {
+        let answer = "HTTP/1.1 503 Service Unavailable\r\nRetry-After: 5\r\nConnection: close\r\nContent-Length: 0\r\n\r\n"
+        context.writeAndFlush(wrapOutboundOut(ByteBuffer(string: answer)), promise: nil)
+        context.fireChannelActive()
+        context.close(promise: nil)
+    }
+
+    /// Ignores what the client sends.
+    func channelRead(context: ChannelHandlerContext, data: NIOAny) {}
+}
+
+/// Runs tasks on an event loop.
+///
+/// What a connection's requests do between two waits is short, and next comes the connection again: handled on its own loop, a
+/// request changes threads only where it waits for another, and its answer leaves without waking another thread.
+final class EventLoopTaskExecutor: TaskExecutor {
+    private let loop: any EventLoop
+
+    init(_ loop: any EventLoop) { self.loop = loop }
+
+    func enqueue(_ job: consuming ExecutorJob) {
+        let job = UnownedJob(job)
+        // The task that this job belongs to holds the executor until the job has run.
+        let executor = asUnownedTaskExecutor()
+        loop.execute { job.runSynchronously(on: executor) }
+    }
+}
+
+extension ServerChildChannelValue {
+    /// Keeps what belongs to a connection for as long as the connection is open. A server that stops drops the connections that it
+    /// accepted and has not begun with, and NIO ends the whole process when the writer of an open connection is dropped.
+    func keptWhileOpen() -> Self {
+        channel.closeFuture.whenComplete { _ in withExtendedLifetime(self) {} }
+        return self
     }
 }

@@ -30,7 +30,7 @@ struct GuardedHTTP2Channel: ServerChildChannel {
         if allowance.admit() {
             channel.closeFuture.whenComplete { [allowance] _ in allowance.release() }
         } else {
-            // Whoever speaks HTTP/2 cannot be told anything before the connection stands.
+            // An HTTP/2 client cannot be sent an answer before the connection is established.
             channel.close(promise: nil)
         }
         return configure(channel, logger: logger)
@@ -59,11 +59,69 @@ struct GuardedHTTP2Channel: ServerChildChannel {
 
 extension HTTPServerBuilder {
     /// A server for HTTP/2 without TLS whose connections keep to limits.
-    public static func guardedHTTP2(
-        _ limits: ConnectionLimits = ConnectionLimits(), allowance: ConnectionAllowance
-    ) -> Self {
+    public static func guardedHTTP2(allowance: ConnectionAllowance) -> Self {
         .init { responder in
-            GuardedHTTP2Channel(responder: ListenerScheme.http.marking(responder), limits: limits, allowance: allowance)
+            GuardedHTTP2Channel(
+                responder: ListenerScheme.http.marking(responder), limits: ConnectionLimits(), allowance: allowance)
         }
+    }
+}
+
+/// Keeps a connection whose client sent a malformed request, for the sake of its other requests.
+///
+/// A malformed request is an error of its stream (RFC 9113, 8.1.1), which the engine has reset before it reports the error. The handler
+/// behind this one would close the connection for any error. The engine itself limits the number of such streams.
+private final class MalformedRequestFilter: ChannelInboundHandler {
+    typealias InboundIn = HTTP2Frame
+
+    func errorCaught(context: ChannelHandlerContext, error: any Error) {
+        if !Self.isOfOneStream(error) { context.fireErrorCaught(error) }
+    }
+
+    /// The kinds of fault that the engine finds in a header list or in a length.
+    private static func isOfOneStream(_ error: any Error) -> Bool {
+        switch error {
+        case is NIOHTTP2Errors.ForbiddenHeaderField, is NIOHTTP2Errors.InvalidHTTP2HeaderFieldName,
+            is NIOHTTP2Errors.InvalidHTTP2HeaderFieldValue, is NIOHTTP2Errors.MissingPseudoHeader,
+            is NIOHTTP2Errors.DuplicatePseudoHeader, is NIOHTTP2Errors.PseudoHeaderAfterRegularHeader,
+            is NIOHTTP2Errors.UnknownPseudoHeader, is NIOHTTP2Errors.UnsupportedPseudoHeader,
+            is NIOHTTP2Errors.InvalidPseudoHeaders, is NIOHTTP2Errors.InvalidPseudoHeaderValue,
+            is NIOHTTP2Errors.EmptyPathHeader, is NIOHTTP2Errors.MissingHostHeader, is NIOHTTP2Errors.DuplicateHostHeader,
+            is NIOHTTP2Errors.ContentLengthViolated, is NIOHTTP2Errors.ContentLengthHeadersMismatch,
+            is NIOHTTP2Errors.ContentLengthHeaderNegative, is NIOHTTP2Errors.ContentLengthHeaderMalformedValue,
+            is NIOHTTP2Errors.TrailersWithoutEndStream:
+            true
+        default: false
+        }
+    }
+}
+
+/// Lets a client send longer header lists than the engine's 16 KiB, so that `ServiceResponder` can answer one that is too long.
+///
+/// The engine closes the connection for a list beyond its limit, with all its other streams; RFC 9113, 10.5.1 allows that and
+/// prefers an answer. Its limit is the one that was announced, and counts once the client has acknowledged it: only what comes with
+/// a connection's first bytes still meets the small one.
+private final class HeaderListAllowance: ChannelInboundHandler {
+    typealias InboundIn = HTTP2Frame
+    typealias OutboundOut = HTTP2Frame
+
+    /// In bytes, with 32 for each field (RFC 9113, 6.5.2): twice what is accepted.
+    static let announced = 128 << 10
+
+    func handlerAdded(context: ChannelHandlerContext) {
+        if context.channel.isActive { announce(context) }
+    }
+
+    func channelActive(context: ChannelHandlerContext) {
+        announce(context)
+        context.fireChannelActive()
+    }
+
+    private func announce(_ context: ChannelHandlerContext) {
+        let settings = [HTTP2Setting(parameter: .maxHeaderListSize, value: Self.announced)]
+        context.write(wrapOutboundOut(HTTP2Frame(streamID: .rootStream, payload: .settings(.settings(settings)))), promise: nil)
+        // Now would read, too, while others still set up the connection. Later would be after the first request.
+        let channel = context.channel
+        context.eventLoop.execute { channel.flush() }
     }
 }

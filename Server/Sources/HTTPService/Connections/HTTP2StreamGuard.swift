@@ -100,7 +100,7 @@ final class HTTP2StreamGuard: ChannelDuplexHandler {
         schedule(context)
     }
 
-    /// Over HTTP/2 a client that asked first is not told to go on: none of them waits for long, and the window bounds it.
+    /// Sends no `100 Continue` over HTTP/2: clients do not wait for it for long, and the window bounds what they send.
     func triggerUserOutboundEvent(context: ChannelHandlerContext, event: Any, promise: EventLoopPromise<Void>?) {
         guard event is WantsBody else { return context.triggerUserOutboundEvent(event, promise: promise) }
         promise?.succeed()
@@ -171,6 +171,54 @@ final class HTTP2StreamGuardPlacer: ChannelInboundHandler, RemovableChannelHandl
             let guarding = HTTP2StreamGuard(limits: limits, metrics: metrics)
             try context.pipeline.syncOperations.addHandler(guarding, position: .first)
         } catch {
+            context.close(promise: nil)
+        }
+    }
+}
+
+/// Ends an idle HTTP/2 connection, whether or not its client reacts to the GOAWAY.
+/// Each stream has its own guard, which reports its start and end to this one.
+final class HTTP2ConnectionGuard: ChannelInboundHandler {
+    typealias InboundIn = ByteBuffer
+
+    private let limit: TimeAmount
+    private var openStreams = 0
+    /// Since when there has been no stream.
+    private var idleSince = NIODeadline.uptimeNanoseconds(0)
+    private var timer = GuardTimer()
+    private var context: ChannelHandlerContext?
+
+    init(limits: ConnectionLimits) { limit = limits.idleTime + limits.lingerTime }
+
+    func handlerAdded(context: ChannelHandlerContext) {
+        self.context = context
+        idleSince = context.eventLoop.now
+        schedule()
+    }
+
+    func handlerRemoved(context: ChannelHandlerContext) {
+        timer.cancel()
+        self.context = nil
+    }
+
+    func streamOpened() { openStreams += 1 }
+
+    func streamClosed() {
+        guard let context else { return }
+        openStreams = max(0, openStreams - 1)
+        if openStreams == 0 { idleSince = context.eventLoop.now }
+        schedule()
+    }
+
+    /// When the connection must end if nothing happens; `nil` while a stream is open.
+    private var deadline: NIODeadline? { openStreams == 0 ? idleSince + limit : nil }
+
+    private func schedule() {
+        guard let context else { return }
+        timer.set(deadline, on: context.eventLoop) { [weak self] in
+            guard let self, let context = self.context else { return }
+            self.timer.fired()
+            guard let deadline = self.deadline, deadline <= context.eventLoop.now else { return self.schedule() }
             context.close(promise: nil)
         }
     }

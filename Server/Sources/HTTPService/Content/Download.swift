@@ -8,14 +8,10 @@ import ServiceErrors
 public struct Download: Sendable {
     /// The media type, from the server's own look at the bytes.
     public var mediaType: String
-    /// How many bytes there are.
     public var size: Int64
-    /// The tag of the bytes.
     public var entityTag: EntityTag
-    /// The name to save under.
     public var fileName: String?
 
-    /// Creates a download.
     public init(mediaType: String, size: Int64, entityTag: EntityTag, fileName: String?) {
         self.mediaType = mediaType
         self.size = size
@@ -64,7 +60,8 @@ public struct Download: Sendable {
             return Response(status: .partialContent, headers: headers, body: try body(range))
         case .unsatisfiable:
             throw ErrorWithHeaders(
-                ServiceError(.rangeNotSatisfiable, "the content has \(size) bytes"), headers: [.contentRange: "bytes */\(size)"])
+                error: ServiceError(.rangeNotSatisfiable, "the content has \(size) bytes"),
+                headers: [.contentRange: "bytes */\(size)"])
         }
     }
 
@@ -100,4 +97,77 @@ public struct Download: Sendable {
             try await writer.finish(nil)
         }
     }
+}
+
+/// A strong entity tag, compared as RFC 9110 says (8.8.3 and 13.1).
+public struct EntityTag: Hashable, Sendable {
+    /// With its quotes, as it stands in the header.
+    public let header: String
+
+    /// Makes a tag of a digest or any other text without quotes.
+    public init(_ text: String) { header = "\"\(text)\"" }
+
+    /// Whether `If-None-Match` names it: a list or `*`, weak comparison.
+    public func isNamed(inIfNoneMatch list: String) -> Bool {
+        Self.elements(of: list).contains { $0 == "*" || $0 == header || $0 == "W/" + header }
+    }
+
+    /// Whether `If-Match` names it: a list or `*`, strong comparison.
+    public func isNamed(inIfMatch list: String) -> Bool {
+        Self.elements(of: list).contains { $0 == "*" || $0 == header }
+    }
+
+    /// Whether `If-Range` names it. A date never does, since contents have none.
+    public func isNamed(inIfRange value: String) -> Bool { value == header }
+
+    private static func elements(of list: String) -> [Substring] {
+        list.split(separator: ",").map { element in
+            var element = element.drop { $0 == " " || $0 == "\t" }
+            while element.last == " " || element.last == "\t" { element.removeLast() }
+            return element
+        }
+    }
+}
+
+/// Which bytes of a content a `Range` header asks for (RFC 9110, 14.1 and 14.2).
+public enum RangeSelection: Hashable, Sendable {
+    /// All of it, status 200: no header, another unit, malformed, or several ranges. A server may answer several with the
+    /// whole; a thousand small ones would cost more than they are worth (Reference/SecurityCases.md#4).
+    case whole
+    /// One part, never empty, status 206.
+    case part(Range<Int64>)
+    /// Nothing of it, status 416.
+    case unsatisfiable
+
+    /// Reads the header for a content of `size` bytes.
+    public init(header: String?, size: Int64) {
+        guard let header, header.utf8.count <= 64, let equals = header.firstIndex(of: "="),
+            header[..<equals].lowercased() == "bytes"
+        else {
+            self = .whole
+            return
+        }
+        let spec = header[header.index(after: equals)...]
+        let ends = spec.split(separator: "-", omittingEmptySubsequences: false)
+        guard ends.count == 2, ends.allSatisfy({ $0.utf8.allSatisfy(Self.isDigit) }) else {
+            self = .whole
+            return
+        }
+        switch (Self.number(ends[0]), Self.number(ends[1])) {
+        case (nil, nil): self = .whole
+        case (nil, let length?): self = length == 0 || size == 0 ? .unsatisfiable : .part(max(0, size - length)..<size)
+        case (let first?, nil): self = first < size ? .part(first..<size) : .unsatisfiable
+        case (let first?, let last?):
+            if last < first {
+                self = .whole
+            } else {
+                self = first < size ? .part(first..<min(last, size - 1) + 1) : .unsatisfiable
+            }
+        }
+    }
+
+    /// The digits as a number, as large as possible when there are too many; `nil` for none.
+    private static func number(_ digits: Substring) -> Int64? { digits.isEmpty ? nil : Int64(digits) ?? .max }
+
+    private static func isDigit(_ byte: UInt8) -> Bool { (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte) }
 }

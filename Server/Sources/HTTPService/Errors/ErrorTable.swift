@@ -1,4 +1,6 @@
 import HTTPTypes
+import Hummingbird
+import Logging
 import ServiceErrors
 
 /// The one table from error codes to everything outside: status, wire code, title, log level, metric label, documentation.
@@ -6,7 +8,6 @@ import ServiceErrors
 /// The switches have no default, so a new code does not compile until it stands here. `Documentation/Errors.md` is made
 /// from this table, and a test compares the two.
 public enum ErrorTable {
-    /// What `code` means.
     public static func entry(for code: ServiceErrorCode) -> ErrorTableEntry {
         switch code {
         case .malformedJSON, .malformedMultipart, .invalidField, .invalidAudience, .invalidHeader, .headersTooLarge,
@@ -114,6 +115,81 @@ public enum ErrorTable {
             .init(
                 code, .internalServerError, "The server made a mistake.", "Report the X-Request-Id of the answer.",
                 level: .error)
+        }
+    }
+}
+
+/// What one error code means over HTTP, in the logs and in the documentation.
+public struct ErrorTableEntry: Sendable {
+    public let code: ServiceErrorCode
+    public let status: HTTPResponse.Status
+    /// The same sentence for every error of this code.
+    public let title: String
+    /// What the caller can do about it, for the documentation.
+    public let advice: String
+    /// How loudly one such failure is logged.
+    public let level: Logger.Level
+    /// Seconds for `Retry-After` when the error itself names none; `nil` when a repeat cannot help.
+    public let retryAfter: Int?
+
+    /// The stable word for programs.
+    var wireCode: String { code.rawValue }
+    /// The value of the label `code` in the metrics.
+    public var metricLabel: String { code.rawValue }
+    /// The link to the explanation, relative to the server.
+    public var documentation: String { "/docs/errors#\(code.rawValue)" }
+
+    init(
+        _ code: ServiceErrorCode, _ status: HTTPResponse.Status, _ title: String, _ advice: String,
+        level: Logger.Level = .info, retryAfter: Int? = nil
+    ) {
+        self.code = code
+        self.status = status
+        self.title = title
+        self.advice = advice
+        self.level = level
+        self.retryAfter = retryAfter
+    }
+}
+
+extension ErrorTable {
+    /// The text of `Documentation/Errors.md`.
+    public static var markdown: String {
+        let rows = ServiceErrorCode.allCases.map(entry(for:)).map(row)
+        return (preface + rows).joined(separator: "\n") + "\n"
+    }
+
+    private static let preface = [
+        "# Errors",
+        "",
+        "Every error answer of `/api` is `application/problem+json` (RFC 9457) with the members `type`, `title`, `status`,",
+        "`detail` and `code`. Programs read `code`; it never changes its meaning. `detail` says what was wrong this time and where;",
+        "it never repeats a secret, a device token or content. `X-Request-Id` of the answer finds the line in the server's log.",
+        "",
+        "This page is made from `ErrorTable` in `Server/Sources/HTTPService`; a test fails when the two differ.",
+        "",
+        "| Code | Status | Meaning | What to do | Retry-After | Logged as |",
+        "| --- | --- | --- | --- | --- | --- |",
+    ]
+
+    private static func row(_ entry: ErrorTableEntry) -> String {
+        let cells = [
+            "<a id=\"\(entry.wireCode)\"></a>`\(entry.wireCode)`", String(entry.status.code), entry.title, entry.advice,
+            entry.retryAfter.map { "\($0) s" } ?? "", entry.level.rawValue,
+        ]
+        return "| " + cells.joined(separator: " | ") + " |"
+    }
+}
+
+/// `GET /docs/errors`: the page to which the `type` of every problem leads.
+public struct ErrorReferenceRoute: Sendable {
+    public init() {}
+
+    public func addRoutes<Context: RequestContext>(to router: some RouterMethods<Context>) {
+        router.get("/docs/errors") { _, _ in
+            Response(
+                status: .ok, headers: [.contentType: "text/markdown; charset=utf-8", .cacheControl: "max-age=3600"],
+                body: .init(byteBuffer: ByteBuffer(string: ErrorTable.markdown)))
         }
     }
 }

@@ -2,6 +2,13 @@ import HTTPTypes
 import Hummingbird
 import NIOCore
 import ServiceErrors
+import WireText
+
+#if canImport(FoundationEssentials)
+    import FoundationEssentials
+#else
+    import Foundation
+#endif
 
 extension Request {
     /// The whole body, at most `limit` bytes. Throws `payload-too-large`, before reading when the header says so.
@@ -30,7 +37,7 @@ extension Request {
     }
 
     /// Throws `unsupported-media-type` unless the body is declared as JSON in UTF-8.
-    public func requireJSON() throws(ServiceError) {
+    func requireJSON() throws(ServiceError) {
         let declared = headers[.contentType].flatMap { HeaderParameters($0) }
         let charset = declared?.parameters["charset"]?.lowercased() ?? "utf-8"
         guard let declared, declared.value.lowercased() == "application/json", charset == "utf-8" else {
@@ -44,24 +51,30 @@ extension Request {
         return headers[.transferEncoding] != nil || headers[.contentType] != nil
     }
 
-    /// The body in the chunks in which it arrives.
-    public var chunks: BodyChunks { BodyChunks(body: body) }
+    /// The body in the chunks in which it arrives, as byte arrays for targets that know no NIO. Its size is bounded by the router.
+    public var chunks: AsyncMapSequence<RequestBody, [UInt8]> { body.map { Array($0.readableBytesView) } }
 }
 
-/// A request body as byte arrays, for targets that know no NIO. Its size is bounded by the router.
-public struct BodyChunks: AsyncSequence {
-    public typealias Element = [UInt8]
+/// How much JSON a body may hold.
+public struct JSONLimits: Sendable {
+    /// The most bytes.
+    public var byteCount: Int
+    /// The deepest nesting of objects and lists.
+    public var depth: Int
 
-    let body: RequestBody
+    /// Creates limits; the defaults are far above anything the API describes.
+    public init(byteCount: Int = 256 * 1024, depth: Int = 16) {
+        self.byteCount = byteCount
+        self.depth = depth
+    }
+}
 
-    public func makeAsyncIterator() -> AsyncIterator { AsyncIterator(base: body.makeAsyncIterator()) }
-
-    /// Reads the next chunk.
-    public struct AsyncIterator: AsyncIteratorProtocol {
-        var base: RequestBody.AsyncIterator
-
-        public mutating func next() async throws -> [UInt8]? {
-            try await base.next().map { Array($0.readableBytesView) }
-        }
+extension Response {
+    /// An answer with `value` as JSON, its names in alphabetical order.
+    public static func json(_ value: some Encodable, status: HTTPResponse.Status = .ok) throws -> Response {
+        let encoder = JSONEncoder()
+        encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
+        let body = ByteBuffer(bytes: try encoder.encode(value))
+        return Response(status: status, headers: [.contentType: "application/json"], body: .init(byteBuffer: body))
     }
 }

@@ -2,7 +2,7 @@ import NIOCore
 import ServiceErrors
 
 /// What the parser found next.
-public enum MultipartEvent: Hashable, Sendable {
+enum MultipartEvent: Hashable {
     case partBegan(MultipartPartHead)
     /// Bytes of the part, in the order they came; never empty.
     case bytes(ByteBuffer)
@@ -15,7 +15,7 @@ public enum MultipartEvent: Hashable, Sendable {
 /// headers of one part.
 ///
 /// Feed it with `append`, then call `next` until it returns `nil`, which means that it needs more. It does no I/O.
-public struct MultipartParser: Sendable {
+struct MultipartParser {
     private enum State {
         case preamble
         case afterBoundary
@@ -33,7 +33,7 @@ public struct MultipartParser: Sendable {
     private var parts = 0
 
     /// Creates a parser; `nil` for a boundary that is not 1 to 70 of the characters that RFC 2046 admits.
-    public init?(boundary: String, limits: MultipartLimits = MultipartLimits()) {
+    init?(boundary: String, limits: MultipartLimits = MultipartLimits()) {
         guard (1...70).contains(boundary.utf8.count), boundary.last != " ", boundary.utf8.allSatisfy(Self.isBoundaryByte) else {
             return nil
         }
@@ -43,8 +43,7 @@ public struct MultipartParser: Sendable {
         pending = ByteBuffer(string: "\r\n")
     }
 
-    /// Takes over a chunk.
-    public mutating func append(_ chunk: ByteBuffer) {
+    mutating func append(_ chunk: ByteBuffer) {
         var chunk = chunk
         if pending.readableBytes == 0 {
             pending = chunk
@@ -55,7 +54,7 @@ public struct MultipartParser: Sendable {
     }
 
     /// The next event; `nil` when more bytes are needed. Throws `malformed-multipart`, after which the parser is of no use.
-    public mutating func next() throws(ServiceError) -> MultipartEvent? {
+    mutating func next() throws(ServiceError) -> MultipartEvent? {
         while true {
             switch state {
             case .preamble:
@@ -76,7 +75,7 @@ public struct MultipartParser: Sendable {
     }
 
     /// Says that no more bytes come. Throws `malformed-multipart` unless the closing boundary was seen.
-    public func finish() throws(ServiceError) {
+    func finish() throws(ServiceError) {
         guard case .epilogue = state else {
             throw ServiceError(.malformedMultipart, "the body ends before its closing boundary")
         }
@@ -148,5 +147,39 @@ public struct MultipartParser: Sendable {
     private static func isBoundaryByte(_ byte: UInt8) -> Bool {
         let character = Character(Unicode.Scalar(byte))
         return character.isASCII && (character.isLetter || character.isNumber || "'()+_,-./:=? ".contains(character))
+    }
+}
+
+/// How much a multipart body may hold besides its parts' bytes, which the router and the reader of each part bound.
+struct MultipartLimits {
+    /// The most bytes of the headers of one part.
+    var headerBytes = 8 * 1024
+    /// The most parts.
+    var parts = 16
+    /// The most bytes before the first boundary.
+    var preambleBytes = 4 * 1024
+}
+
+/// Finds a boundary in bytes that arrive in pieces.
+private enum MultipartSearch {
+    /// The offset of the first byte that is, or may turn out to be, the start of `pattern`, and whether all of it is there.
+    /// Without either, the offset is the number of bytes.
+    static func find(_ pattern: [UInt8], in buffer: ByteBuffer) -> (offset: Int, isWhole: Bool) {
+        buffer.withUnsafeReadableBytes { bytes in
+            var start = 0
+            while let candidate = bytes[start...].firstIndex(of: pattern[0]) {
+                let length = min(pattern.count, bytes.count - candidate)
+                if bytes[candidate..<candidate + length].elementsEqual(pattern.prefix(length)) {
+                    return (candidate, length == pattern.count)
+                }
+                start = candidate + 1
+            }
+            return (bytes.count, false)
+        }
+    }
+
+    /// The offset of all of `pattern`, or `nil`.
+    static func offset(of pattern: [UInt8], in view: ByteBufferView.SubSequence) -> Int? {
+        view.firstRange(of: pattern).map { view.distance(from: view.startIndex, to: $0.lowerBound) }
     }
 }

@@ -1,6 +1,7 @@
 import Hummingbird
 import NIOCore
 import ServiceErrors
+import WireText
 
 /// Reads the parts of a multipart request one after another, each as a stream of chunks; nothing is read before it is asked for.
 public final class MultipartReader {
@@ -10,11 +11,11 @@ public final class MultipartReader {
     private var isFinished = false
 
     /// Creates a reader for a request. Throws `unsupported-media-type`, or `malformed-multipart` for a bad boundary.
-    public init(_ request: Request, limits: MultipartLimits = MultipartLimits()) throws(ServiceError) {
+    public init(_ request: Request) throws(ServiceError) {
         guard let type = request.headers[.contentType].flatMap({ HeaderParameters($0) }),
             type.value.lowercased() == "multipart/form-data"
         else { throw ServiceError(.unsupportedMediaType, "Content-Type must be multipart/form-data") }
-        guard let parser = type.parameters["boundary"].flatMap({ MultipartParser(boundary: $0, limits: limits) }) else {
+        guard let parser = type.parameters["boundary"].flatMap({ MultipartParser(boundary: $0) }) else {
             throw ServiceError(.malformedMultipart, "Content-Type names no valid boundary")
         }
         self.parser = parser
@@ -33,7 +34,6 @@ public final class MultipartReader {
         }
     }
 
-    /// The bytes of the current part.
     public var chunks: PartChunks { PartChunks(reader: self) }
 
     /// The whole current part, at most `limit` bytes. Throws `payload-too-large` that names the part.
@@ -81,17 +81,52 @@ public final class MultipartReader {
 }
 
 /// The bytes of one part as they arrive. Use it before asking for the next part.
-public struct PartChunks: AsyncSequence {
-    public typealias Element = [UInt8]
-
+public struct PartChunks: AsyncSequence, AsyncIteratorProtocol {
     let reader: MultipartReader
 
-    public func makeAsyncIterator() -> AsyncIterator { AsyncIterator(reader: reader) }
+    public func makeAsyncIterator() -> PartChunks { self }
 
-    /// Reads the next chunk.
-    public struct AsyncIterator: AsyncIteratorProtocol {
-        let reader: MultipartReader
+    public func next() async throws -> [UInt8]? { try await reader.nextChunk() }
+}
 
-        public func next() async throws -> [UInt8]? { try await reader.nextChunk() }
+/// What the headers of one part of `multipart/form-data` say (RFC 7578).
+public struct MultipartPartHead: Hashable, Sendable {
+    public var name: String
+    /// The file name as sent; clean it with `FileName` before any use.
+    public var fileName: String?
+    /// The declared media type without parameters, in lower case.
+    public var mediaType: String?
+}
+
+extension MultipartPartHead {
+    /// Reads the header lines of a part. Throws `malformed-multipart`.
+    init(headerBytes: [UInt8]) throws(ServiceError) {
+        guard let text = String(validating: headerBytes, as: UTF8.self), !headerBytes.contains(0) else {
+            throw ServiceError(.malformedMultipart, "the headers of a part are not UTF-8")
+        }
+        var headers: [String: String] = [:]
+        for line in text.split(separator: "\r\n") {
+            guard let colon = line.firstIndex(of: ":"), line.first != " ", line.first != "\t" else {
+                throw ServiceError(.malformedMultipart, "a part has a header line without a name")
+            }
+            let name = line[..<colon].lowercased()
+            guard headers.updateValue(String(line[line.index(after: colon)...]), forKey: name) == nil else {
+                throw ServiceError(.malformedMultipart, "a part has the same header twice")
+            }
+        }
+        guard let disposition = headers["content-disposition"].flatMap({ HeaderParameters($0) }),
+            disposition.value.lowercased() == "form-data", let name = disposition.parameters["name"]
+        else {
+            throw ServiceError(.malformedMultipart, "a part has no Content-Disposition of form-data with a name")
+        }
+        let encoding = headers["content-transfer-encoding"].flatMap { HeaderParameters($0)?.value.lowercased() } ?? "binary"
+        guard ["binary", "8bit", "7bit"].contains(encoding) else {
+            throw ServiceError(.malformedMultipart, "a part has a Content-Transfer-Encoding; only plain bytes are read")
+        }
+        self.name = name
+        fileName =
+            disposition.parameters["filename*"].flatMap(ContentDisposition.decodedExtendedValue)
+            ?? disposition.parameters["filename"]
+        mediaType = headers["content-type"].flatMap { HeaderParameters($0)?.value.lowercased() }
     }
 }

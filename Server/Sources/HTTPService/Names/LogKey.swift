@@ -7,7 +7,6 @@ import Logging
 public enum LogKey: String, Sendable, CaseIterable {
     // One request
     case requestID = "request_id"
-    /// The 32 hexadecimal digits of a caller's trace (W3C Trace Context).
     case traceID = "trace_id"
     case method
     case route
@@ -25,10 +24,10 @@ public enum LogKey: String, Sendable, CaseIterable {
     case notificationID = "notification_id"
     case installationID = "installation_id"
     case record
-    /// What caused a change, for example the record that replaced another.
     case by
     case token
     case hub
+    case hubID = "hub_id"
     // A send
     case rule
     case audience
@@ -68,6 +67,7 @@ public enum LogKey: String, Sendable, CaseIterable {
     public var meaning: String {
         switch self {
         case .requestID: "The number of the request, as in the answer's `X-Request-Id`."
+        // 32 hexadecimal digits (W3C Trace Context).
         case .traceID: "The trace id of the request's `traceparent`."
         case .method: "The request method."
         case .route: "The template of the route, for example `/api/v1/notifications/{id}`."
@@ -85,12 +85,13 @@ public enum LogKey: String, Sendable, CaseIterable {
         case .record: "The id of a registration."
         case .by: "What caused a change, for example the record that replaced another."
         case .token: "At most six characters of a device token."
-        case .hub: "The hub, by name or number."
-        case .hubs: "Hubs, by name or number."
+        case .hub: "The name of a hub."
+        case .hubID: "The id of a hub, as `clarion hub list` shows it beside the name."
+        case .hubs: "The names of hubs."
         case .platform: "The platform of devices, such as `apns` or `gcm`."
         case .rule: "The name of the access rule whose key signed a request."
         case .audience: "To whom a send goes: `everyone`, `own devices`, `handles`, or a tag expression."
-        case .targets: "How many device handles a direct send names."
+        case .targets: "How many device tokens a direct send names."
         case .slice: "The number of a slice of a send."
         case .state: "The state of a send or a job."
         case .job: "The number of an import or export."

@@ -1,109 +1,64 @@
 /// The one table of metrics. `Documentation/Metrics.md` is made from it, and the alert rules and the dashboard in `Deploy/`
 /// may use no other names.
 ///
-/// Names follow the rules of Prometheus, so the type and the unit are read from the name: see `kind` and `unit`.
+/// Names follow the rules of Prometheus, so the type and the unit are read from the name: see `kind` and `unit`. `help` says
+/// what each metric counts.
 public enum MetricName: String, Sendable, CaseIterable {
-    /// Requests answered, by `route`, `method` and `status`.
     case httpRequests = "clarion_http_requests_total"
-    /// Seconds from the head of a request to the head of its answer, by `route` and `method`.
     case httpRequestDuration = "clarion_http_request_duration_seconds"
-    /// Requests being handled now.
     case httpRequestsInFlight = "clarion_http_requests_in_flight"
-    /// Requests that failed, by `code` of the error table.
     case httpRequestErrors = "clarion_http_request_errors_total"
-    /// Connections that are open now.
     case httpConnections = "clarion_http_connections"
-    /// Connections that were refused because too many were open.
     case httpConnectionsRefused = "clarion_http_connections_refused_total"
-    /// Connections that were ended because the client was too slow, by `reason`.
     case httpConnectionsStalled = "clarion_http_connections_stalled_total"
+    case httpConnectionsMalformed = "clarion_http_connections_malformed_total"
 
-    /// Sends that the hub accepted.
     case sendsAccepted = "clarion_sends_accepted_total"
-    /// Sends that reached a final state, by `state`.
     case sendsEnded = "clarion_sends_ended_total"
-    /// Outcomes of pushes, each try counted, by `result` and `reason`.
     case pushOutcomes = "clarion_push_outcomes_total"
-    /// Tries after the first one of a target.
     case pushRetries = "clarion_push_retries_total"
     case pushDoubtfulRetries = "clarion_push_doubtful_retries_total"
-    /// Pushes handed to the transport and not back yet.
     case pushesInFlight = "clarion_pushes_in_flight"
-    /// Slices that this node works on, by `weight`.
-    case slicesInHand = "clarion_slices_in_hand"
-    /// Slices to be dispatched, of all nodes, by `stage`.
+    case slicesLeased = "clarion_slices_leased"
     case slices = "clarion_slices"
-    /// Nodes that share the database and are there, by `role`.
     case nodes = "clarion_nodes"
-    /// Bytes of the write-ahead log of a database file.
     case databaseLogBytes = "clarion_database_wal_bytes"
 
-    /// Clients of APNs that are open: the node's, and those of hubs with a credential of their own.
     case apnsClients = "clarion_apns_clients"
-    /// Connections to APNs, by `phase`.
     case apnsConnections = "clarion_apns_connections"
-    /// Streams that the connections allow now, together.
     case apnsStreamLimit = "clarion_apns_stream_limit"
-    /// Requests on the wire without an answer.
     case apnsStreams = "clarion_apns_streams"
-    /// Body bytes that the connections take now, together.
     case apnsWindow = "clarion_apns_window_bytes"
-    /// The longest of the connections' latest round trips.
     case apnsRoundTrip = "clarion_apns_round_trip_seconds"
-    /// Pushes that wait for a stream.
     case apnsQueued = "clarion_apns_queued_pushes"
-    /// Connections made.
     case apnsConnected = "clarion_apns_connections_made_total"
-    /// Attempts to connect that failed.
     case apnsConnectFailures = "clarion_apns_connect_failures_total"
-    /// GOAWAY frames that ended the use of a connection, by `reason`.
     case apnsGoAways = "clarion_apns_goaways_total"
-    /// Streams that APNs reset.
     case apnsResets = "clarion_apns_stream_resets_total"
-    /// Requests written, resends included.
     case apnsRequests = "clarion_apns_requests_total"
-    /// Pushes sent again because they were provably not processed.
     case apnsResends = "clarion_apns_resends_total"
-    /// Age of the oldest provider token that went out within the last minute.
     case apnsTokenAge = "clarion_apns_token_age_seconds"
 
-    /// Seconds from the moment at which a send is due until APNs has accepted a push of it.
     case pushLatency = "clarion_push_latency_seconds"
-    /// Seconds that the slice which is due longest has waited.
     case dispatchLag = "clarion_dispatch_lag_seconds"
 
-    /// Connections that may be open, by `pool`.
     case databaseConnections = "clarion_database_connections"
-    /// Connections that work on something, by `pool`.
     case databaseConnectionsInUse = "clarion_database_connections_in_use"
-    /// Transactions that wait for a connection, by `pool`.
     case databaseWaiting = "clarion_database_transactions_waiting"
-    /// Commits that changed something.
     case databaseCommits = "clarion_database_commits_total"
-    /// Seconds of a transaction, the wait for a connection included, by `operation`.
     case databaseOperationDuration = "clarion_database_operation_duration_seconds"
-    /// Transactions that failed because of the database, by `reason`.
     case databaseFaults = "clarion_database_faults_total"
 
-    /// Seconds of an operation of the content store, by `operation`.
     case contentOperationDuration = "clarion_content_operation_duration_seconds"
-    /// Operations of the content store that failed, by `operation`.
     case contentFaults = "clarion_content_faults_total"
 
-    /// Imports and exports that this node works on.
     case jobsRunning = "clarion_jobs_running"
-    /// Imports and exports that ended on this node, by `state`.
     case jobsEnded = "clarion_jobs_ended_total"
-    /// When a sweep succeeded last, by `sweep`.
     case sweepLastSuccess = "clarion_sweep_last_success_timestamp_seconds"
-    /// Rows and files that sweeps removed, by `sweep`.
     case sweepRemoved = "clarion_sweep_removed_total"
-    /// Steps of the wall clock that the node noticed.
     case clockSteps = "clarion_clock_steps_total"
-    /// Free bytes on the disk of the data directory.
     case diskFree = "clarion_disk_free_bytes"
 
-    /// 1, with the version as a label.
     case buildInfo = "clarion_build_info"
     // Names that Prometheus clients share.
     case processCPU = "process_cpu_seconds_total"
@@ -123,6 +78,8 @@ public enum MetricName: String, Sendable, CaseIterable {
         case .httpConnectionsRefused: "Connections that were refused because connection-limit was reached."
         case .httpConnectionsStalled:
             "Connections that were ended because the client was too slow: with its head, its body, or in reading."
+        case .httpConnectionsMalformed:
+            "Connections over HTTP/1.1 that were ended because a request broke the protocol: with its head or its body."
         case .sendsAccepted: "Sends that the hub accepted. From then on they are kept."
         case .sendsEnded: "Sends that reached a final state."
         case .pushOutcomes: "Every try of every push. More than the tallies of a send, which count each target once."
@@ -135,7 +92,7 @@ public enum MetricName: String, Sendable, CaseIterable {
             Seconds from the moment at which a send is due until APNs has accepted a push of it. Each accepted push counts \
             once.
             """
-        case .slicesInHand: "Slices that this node works on."
+        case .slicesLeased: "Slices that this node works on."
         case .slices:
             """
             Slices to be dispatched by all nodes: due_single, due_small and due_large are free, waiting ones are \
@@ -188,8 +145,8 @@ public enum MetricName: String, Sendable, CaseIterable {
         case .jobsEnded: "Imports and exports that ended on this node."
         case .sweepLastSuccess:
             """
-            When this node last ended a sweep without an error, in seconds since 1970. Most sweeps run once an hour, hubs \
-            and backend each minute.
+            When this node last ended a sweep without an error, in seconds since 1970; until then, when it began. Most \
+            sweeps run once an hour, hubs and backend each minute.
             """
         case .sweepRemoved: "Rows and files that sweeps removed. The sweep hubs does not count."
         case .clockSteps: "Steps of the wall clock that the node noticed: it was set forward or back by two seconds or more."
@@ -237,4 +194,79 @@ public enum MetricLabel: String, Sendable, CaseIterable {
     case sweep
     /// The version of the program.
     case version
+}
+
+/// What the name of a metric says of it, and the page that is made of all of them.
+extension MetricName {
+    /// The types of Prometheus that the server uses.
+    public enum Kind: String, Sendable {
+        case counter, gauge, histogram
+    }
+
+    /// The type: counters end in `_total`; histograms in `_duration_seconds` or `_latency_seconds`; all others are gauges.
+    public var kind: Kind {
+        if rawValue.hasSuffix("_total") { return .counter }
+        return rawValue.hasSuffix("_duration_seconds") || rawValue.hasSuffix("_latency_seconds") ? .histogram : .gauge
+    }
+
+    /// The unit, which Prometheus wants in the name; `count` for a plain number.
+    public var unit: String {
+        let words = rawValue.split(separator: "_")
+        return words.contains("seconds") ? "seconds" : words.contains("bytes") ? "bytes" : "count"
+    }
+
+    /// The labels that every series of the metric has, besides `le` of a histogram's buckets.
+    public var labels: [MetricLabel] {
+        switch self {
+        case .httpRequests: [.route, .method, .status]
+        case .httpRequestDuration: [.route, .method]
+        case .httpRequestErrors: [.code]
+        case .httpConnectionsStalled, .httpConnectionsMalformed, .apnsGoAways, .databaseFaults: [.reason]
+        case .sendsEnded, .jobsEnded: [.state]
+        case .pushOutcomes: [.result, .reason]
+        case .slicesLeased: [.weight]
+        case .slices: [.stage]
+        case .nodes: [.role]
+        case .apnsConnections: [.phase]
+        case .databaseConnections, .databaseConnectionsInUse, .databaseWaiting: [.pool]
+        case .databaseOperationDuration, .contentOperationDuration, .contentFaults: [.operation]
+        case .sweepLastSuccess, .sweepRemoved: [.sweep]
+        case .buildInfo: [.version]
+        default: []
+        }
+    }
+
+    /// Where the metric stands in the documentation.
+    private var section: String {
+        let words = rawValue.split(separator: "_")
+        guard words[0] == "clarion", words.count > 1 else { return "The process" }
+        return switch words[1] {
+        case "http": "HTTP"
+        case "apns": "The connection to APNs"
+        case "database": "The database"
+        case "content": "The content store"
+        case "jobs", "sweep", "disk", "clock": "Upkeep"
+        case "build": "The process"
+        default: "Sends and pushes"
+        }
+    }
+
+    private static let sections = [
+        "Sends and pushes", "The connection to APNs", "HTTP", "The database", "The content store", "Upkeep", "The process",
+    ]
+
+    /// The tables of `Documentation/Metrics.md`: metrics by section, then labels and the keys of log lines.
+    public static var markdown: String {
+        let metrics = sections.map { section in
+            let rows = allCases.filter { $0.section == section }.map { metric in
+                let labels = metric.labels.map { "`\($0.rawValue)`" }.joined(separator: ", ")
+                return "| `\(metric.rawValue)` | \(metric.kind.rawValue) | \(metric.unit) | \(labels) | \(metric.help) |"
+            }
+            return ["## \(section)", "", "| Metric | Type | Unit | Labels | What it says |", "| --- | --- | --- | --- | --- |"]
+                + rows
+        }
+        let keys = LogKey.allCases.map { "| `\($0.rawValue)` | \($0.meaning) |" }
+        let log = ["## Keys of log lines", "", "| Key | What it holds |", "| --- | --- |"] + keys
+        return (metrics + [log]).map { $0.joined(separator: "\n") }.joined(separator: "\n\n") + "\n"
+    }
 }

@@ -4,11 +4,10 @@ import ServiceErrors
 
 /// Refuses requests that a browser makes for a page of another site, `Origin: null` included (Reference/SecurityCases.md#18).
 ///
-/// Programs and phones send neither `Origin` nor `Sec-Fetch-Site` and pass. There is no CORS: nobody is let in by it.
+/// Programs and phones send neither `Origin` nor `Sec-Fetch-Site` and pass. CORS is not supported, so no other origin is admitted.
 public struct CrossSiteGuard: RouterMiddleware {
     public typealias Context = ServiceRequestContext
 
-    /// Creates a guard.
     public init() {}
 
     public func handle(
@@ -28,11 +27,64 @@ public struct CrossSiteGuard: RouterMiddleware {
         guard let authority, let separator = origin.firstRange(of: "://") else { return false }
         let scheme = origin[..<separator.lowerBound].lowercased()
         guard scheme == "http" || scheme == "https" else { return false }
-        let port = scheme == "https" ? ":443" : ":80"
-        func normalized(_ text: some StringProtocol) -> String {
-            let text = text.lowercased()
-            return text.hasSuffix(port) ? String(text.dropLast(port.count)) : text
-        }
-        return normalized(origin[separator.upperBound...]) == normalized(authority)
+        return RequestHeadCheck.comparable(origin[separator.upperBound...], scheme: scheme)
+            == RequestHeadCheck.comparable(authority, scheme: scheme)
     }
+}
+
+/// Answers only to names of this server, so that a page of another site cannot reach a loopback listener by pointing its own
+/// name at 127.0.0.1.
+struct HostGuard: RouterMiddleware {
+    typealias Context = ServiceRequestContext
+
+    let allowedHosts: Set<String>
+
+    func handle(
+        _ request: Request, context: ServiceRequestContext, next: (Request, ServiceRequestContext) async throws -> Response
+    ) async throws -> Response {
+        guard let host = request.head.authority.map(Self.host), Self.loopback.contains(host) || allowedHosts.contains(host) else {
+            throw ServiceError(.crossSite, "Host is not a name of this server")
+        }
+        return try await next(request, context)
+    }
+
+    private static let loopback: Set<String> = ["localhost", "127.0.0.1", "[::1]"]
+
+    /// The host of an authority in lower case, without its port.
+    static func host(of authority: String) -> String {
+        let text = authority.lowercased()
+        guard let colon = text.lastIndex(of: ":"), text[text.index(after: colon)...].allSatisfy(\.isNumber) else { return text }
+        return text.hasPrefix("[") && !text[..<colon].hasSuffix("]") ? text : String(text[..<colon])
+    }
+}
+
+/// The headers that keep a browser from doing more with an answer than was meant (Reference/SecurityCases.md#1).
+enum SecurityHeaders {
+    /// Adds them; what a page or a download has set itself stays, except that types are never guessed.
+    static func add(to headers: inout HTTPFields) {
+        headers[.xContentTypeOptions] = nil
+        headers.append(noSniffing)
+        for field in defaults where !headers.contains(field.name) { headers.append(field) }
+    }
+
+    /// What a listener with TLS adds (RFC 6797, 6.1).
+    static let strictTransport = HTTPField(name: .strictTransportSecurity, value: "max-age=31536000")
+
+    // Made once: a value is checked whenever a field is made of it.
+    private static let noSniffing = HTTPField(name: .xContentTypeOptions, value: "nosniff")
+    private static let defaults = [
+        HTTPField(name: .referrerPolicy, value: "no-referrer"),
+        HTTPField(name: .contentSecurityPolicy, value: "default-src 'none'; frame-ancestors 'none'; sandbox"),
+        HTTPField(name: .crossOriginResourcePolicy, value: "same-origin"), HTTPField(name: .cacheControl, value: "no-store"),
+    ]
+}
+
+extension HTTPField.Name {
+    /// The id of the request, by which its log line is found.
+    static let requestID = HTTPField.Name("X-Request-Id") ?? .via
+    static let referrerPolicy = HTTPField.Name("Referrer-Policy") ?? .via
+    static let crossOriginResourcePolicy = HTTPField.Name("Cross-Origin-Resource-Policy") ?? .via
+    static let secFetchSite = HTTPField.Name("Sec-Fetch-Site") ?? .via
+    static let traceParent = HTTPField.Name("traceparent") ?? .via
+    static let traceState = HTTPField.Name("tracestate") ?? .via
 }

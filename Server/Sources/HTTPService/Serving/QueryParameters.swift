@@ -1,5 +1,6 @@
 import Hummingbird
 import ServiceErrors
+import WireText
 
 /// The query of a request, read strictly: a name that the route does not know, or one given twice, is the caller's mistake.
 public struct QueryParameters: Sendable {
@@ -14,7 +15,8 @@ public struct QueryParameters: Sendable {
     public init(_ query: String, allowed: Set<String>) throws(ServiceError) {
         for pair in query.split(separator: "&") {
             let parts = pair.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
-            guard let name = Self.decoded(parts[0]), let value = Self.decoded(parts.count > 1 ? parts[1] : "") else {
+            guard let name = PercentEncoding.decode(parts[0]), let value = PercentEncoding.decode(parts.count > 1 ? parts[1] : "")
+            else {
                 throw ServiceError(.invalidField, "the query has an escape that cannot be read")
             }
             guard allowed.contains(name) else {
@@ -28,7 +30,6 @@ public struct QueryParameters: Sendable {
         }
     }
 
-    /// The value of a parameter, or `nil` when it is absent.
     public subscript(name: String) -> String? { values[name] }
 
     /// A whole number within a range. Throws `invalid-field` for anything else.
@@ -41,23 +42,4 @@ public struct QueryParameters: Sendable {
         }
         return number
     }
-
-    /// The text behind percent escapes; `nil` when an escape is malformed or the bytes are not UTF-8.
-    public static func decoded(_ text: some StringProtocol) -> String? {
-        var bytes: [UInt8] = []
-        var rest = Substring(text).utf8
-        while let byte = rest.popFirst() {
-            guard byte == UInt8(ascii: "%") else {
-                bytes.append(byte)
-                continue
-            }
-            guard let high = rest.popFirst(), let low = rest.popFirst(), Self.isHexDigit(high), Self.isHexDigit(low),
-                let value = UInt8(String(decoding: [high, low], as: UTF8.self), radix: 16)
-            else { return nil }
-            bytes.append(value)
-        }
-        return String(validating: bytes, as: UTF8.self)
-    }
-
-    private static func isHexDigit(_ byte: UInt8) -> Bool { Character(Unicode.Scalar(byte)).isHexDigit }
 }

@@ -11,12 +11,12 @@ public struct ServiceRequestContext: RequestContext {
     public init(source: ApplicationRequestContextSource) {
         coreContext = .init(source: source)
         let number = source.logger[metadataKey: "hb.request.id"]?.description ?? RequestID().description
-        details = Details(requestID: Self.guid(number), channel: source.channel)
+        details = Details(requestID: Self.guid(number), channel: source.channel, peer: source.channel.remoteAddress)
         logger[metadataKey: LogKey.requestID.rawValue] = .string(requestID)
     }
 
     /// The address of the peer without its port; `nil` on a unix socket and in router tests. Forwarding headers are not
-    /// read: anybody can write them.
+    /// read: any client can forge them.
     public var remoteAddress: String? { details.peer?.ipAddress }
 
     /// The id of this request in the log and in `X-Request-Id`: a GUID, as clients of the hub protocol expect it.
@@ -34,10 +34,10 @@ public struct ServiceRequestContext: RequestContext {
     /// The connection or HTTP/2 stream, to end it when an unread body is left over.
     var channel: any Channel { details.channel }
 
-    /// The context for the handler.
     func handling(isHead: Bool, ownRoute: (any Sendable)?, deadline: RequestDeadline) -> ServiceRequestContext {
         var copy = self
-        copy.details = Details(details, isHead: isHead, ownRoute: ownRoute, deadline: deadline)
+        copy.details = Details(
+            requestID: requestID, channel: channel, peer: details.peer, isHead: isHead, ownRoute: ownRoute, deadline: deadline)
         return copy
     }
 
@@ -45,25 +45,19 @@ public struct ServiceRequestContext: RequestContext {
     private final class Details: Sendable {
         let requestID: String
         let channel: any Channel
-        /// Spelled out only for those who ask.
+        /// Its text is made on demand only.
         let peer: SocketAddress?
         let deadline: RequestDeadline
         let isHead: Bool
         let ownRoute: (any Sendable)?
 
-        init(requestID: String, channel: any Channel) {
+        init(
+            requestID: String, channel: any Channel, peer: SocketAddress?, isHead: Bool = false,
+            ownRoute: (any Sendable)? = nil, deadline: RequestDeadline = RequestDeadline(at: nil)
+        ) {
             self.requestID = requestID
             self.channel = channel
-            peer = channel.remoteAddress
-            deadline = RequestDeadline(at: nil)
-            isHead = false
-            ownRoute = nil
-        }
-
-        init(_ other: Details, isHead: Bool, ownRoute: (any Sendable)?, deadline: RequestDeadline) {
-            requestID = other.requestID
-            channel = other.channel
-            peer = other.peer
+            self.peer = peer
             self.deadline = deadline
             self.isHead = isHead
             self.ownRoute = ownRoute

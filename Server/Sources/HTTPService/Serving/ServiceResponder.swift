@@ -1,6 +1,7 @@
 import HTTPTypes
 import Hummingbird
 import Logging
+import NIOConcurrencyHelpers
 import NIOCore
 import NIOHTTP1
 import RichPushModel
@@ -74,7 +75,8 @@ public struct ServiceResponder: HTTPResponder {
         if Self.announcesBody(request), let coding = request.headers[.contentEncoding], coding.lowercased() != "identity" {
             // RFC 9110, 15.5.16: the answer names what is taken.
             throw ErrorWithHeaders(
-                ServiceError(.unsupportedMediaType, "Content-Encoding: bodies are taken without any; send the body as it is"),
+                error: ServiceError(
+                    .unsupportedMediaType, "Content-Encoding: bodies are taken without any; send the body as it is"),
                 headers: [.acceptEncoding: "identity"])
         }
         switch match {
@@ -117,7 +119,7 @@ public struct ServiceResponder: HTTPResponder {
     ) async throws -> Response {
         let (result, isLate) = await deadlines.run(until: context.deadline) { try await handler(context) }
         switch result {
-        // What a handler that was cancelled has done all the same is told: a client that hears of an unknown outcome does it again.
+        // Return the result of a cancelled handler that succeeded: a client would retry after an unknown outcome.
         case .success(let response): return response
         // Nor does a deadline count that passed after the request as a whole was given up.
         case .failure(let error) where !isLate || Task.isCancelled: throw error
@@ -134,7 +136,7 @@ public struct ServiceResponder: HTTPResponder {
     private static func leavesBody(_ request: Request, _ progress: BodyProgress, _ failure: RequestFailure?) -> Bool {
         guard announcesBody(request), !progress.hasEnded else { return false }
         if failure?.error.code == .requestTimeout { return true }
-        // Whether a client that was not told to go on sends the body all the same, nobody can know (RFC 9110, 10.1.1).
+        // A client without its `100 Continue` may or may not send the body (RFC 9110, 10.1.1).
         if asksFirst(request), !progress.hasBegun { return true }
         return !isShort(request)
     }
@@ -167,6 +169,117 @@ extension RouteTable.Match {
         case .handler(let template, _), .options(let template, _), .wrongMethod(let template, _): template
         case .own(let match, _): match.template
         case .unknown: "unmatched"
+        }
+    }
+}
+
+extension ServiceResponder {
+    func errorResponse(to request: Request, _ failure: RequestFailure, match: RouteTable.Match, requestID: String) -> Response {
+        let error = failure.error
+        let entry = ErrorTable.entry(for: error.code)
+        let renderer = renderer(for: request.uri.path, match)
+        let rendered = renderer.render(error, entry: entry, requestID: requestID)
+        var headers = failure.headers
+        headers[.contentType] = rendered.mediaType
+        headers[.cacheControl] = "no-store"
+        if let seconds = error.retryAfter ?? entry.retryAfter { headers[.retryAfter] = String(max(1, seconds)) }
+        switch error.code {
+        case .unauthenticated:
+            headers[.wwwAuthenticate] = renderer.challenge
+        case .methodNotAllowed:
+            if case .wrongMethod(_, let allowed) = match { headers[.allow] = allowed }
+        default: break
+        }
+        return Response(
+            status: renderer.status(of: error, entry: entry), headers: headers,
+            body: .init(byteBuffer: ByteBuffer(bytes: rendered.body)))
+    }
+
+    private func renderer(for path: String, _ match: RouteTable.Match) -> any ErrorRenderer {
+        if case .own = match, let own = table.own { return own.errorRenderer }
+        let best = options.errorRenderers
+            .filter { path == $0.key || path.hasPrefix($0.key + "/") }
+            .max { $0.key.utf8.count < $1.key.utf8.count }
+        return best?.value ?? ProblemRenderer()
+    }
+
+    /// Adds what every answer carries, and ends the connection of a client that still sends an unread body.
+    func finish(_ response: inout Response, context: ServiceRequestContext, bodyLeft: Bool) {
+        SecurityHeaders.add(to: &response.headers)
+        response.headers[.requestID] = context.requestID
+        guard bodyLeft else { return }
+        response.headers[.connection] = "close"
+        // Later, so that the client can read the answer; at once would reset the connection under it.
+        let linger = TimeAmount.milliseconds(options.lingerTime.wholeMilliseconds)
+        let channel = context.channel
+        let body = response.body
+        response.body = ResponseBody(contentLength: body.contentLength) { writer in
+            try await body.write(writer)
+            channel.eventLoop.scheduleTask(in: linger) { channel.close(promise: nil) }
+        }
+    }
+}
+
+/// How far the body of one request has been read.
+final class BodyProgress: Sendable {
+    private enum State { case untouched, begun, ended }
+
+    private let state = NIOLockedValueBox(State.untouched)
+
+    /// Whether the handler has begun to read it.
+    var hasBegun: Bool { state.withLockedValue { $0 != .untouched } }
+
+    /// Whether the last byte has been read.
+    var hasEnded: Bool { state.withLockedValue { $0 == .ended } }
+
+    /// The handler asks for bytes; true the first time.
+    func begin() -> Bool {
+        state.withLockedValue { state in
+            defer { if state == .untouched { state = .begun } }
+            return state == .untouched
+        }
+    }
+
+    func end() { state.withLockedValue { $0 = .ended } }
+}
+
+/// A request body that keeps to its limit and cannot be cut short unnoticed.
+///
+/// The server's own stream ends quietly when the connection breaks or the task is cancelled; half an upload would look
+/// whole.
+private struct BoundedBody: AsyncSequence, Sendable {
+    typealias Element = ByteBuffer
+
+    let base: RequestBody
+    let limit: Int
+    /// What the `Content-Length` header promised.
+    let promised: Int?
+    let progress: BodyProgress
+    /// Where `100 Continue` is sent, if the client waits for it.
+    let waiting: (any Channel)?
+
+    func makeAsyncIterator() -> AsyncIterator { AsyncIterator(body: self, base: base.makeAsyncIterator()) }
+
+    struct AsyncIterator: AsyncIteratorProtocol {
+        let body: BoundedBody
+        var base: RequestBody.AsyncIterator
+        var count = 0
+
+        mutating func next() async throws -> ByteBuffer? {
+            if body.progress.begin() { body.waiting?.triggerUserOutboundEvent(WantsBody(), promise: nil) }
+            guard let buffer = try await base.next() else {
+                try Task.checkCancellation()
+                guard body.promised.map({ $0 == count }) ?? true else {
+                    throw ServiceError(.requestTimeout, "the connection ended before the body did")
+                }
+                body.progress.end()
+                return nil
+            }
+            count += buffer.readableBytes
+            guard count <= body.limit else {
+                throw ServiceError(.payloadTooLarge, "the body has more than \(body.limit) bytes")
+            }
+            return buffer
         }
     }
 }

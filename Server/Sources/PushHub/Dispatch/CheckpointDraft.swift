@@ -19,17 +19,17 @@ struct CheckpointDraft {
         checkpoint = SliceCheckpoint(lease: context.lease, now: context.now, disposition: .finish)
     }
 
-    /// Takes in one target. Each is either tallied once or has a row.
+    /// Takes in one target of the plan. Each is either tallied once or has a row.
     ///
     /// - Parameters:
     ///   - reason: what was said of its push, if it was tried in this page.
     ///   - pushType: of that push.
-    mutating func add(_ target: PagePlan.Target, _ verdict: TargetVerdict, reason: String?, pushType: String) {
-        let reason = (reason ?? target.pending?.reason).map(OutcomeReason.cut)
+    mutating func add(_ index: Int, of plan: PagePlan, _ verdict: TargetVerdict, reason: String?, pushType: String) {
+        let reason = (reason ?? plan.pending(index)?.reason).map(OutcomeReason.cut)
         switch verdict {
-        case .settled(let outcome): settle(target, outcome, reason)
-        case .again(let cause, let delay): again(target, cause, minimum: delay, reason, pushType)
-        case .unsent: again(target, .unsent, minimum: unsentMinimum, reason, pushType)
+        case .settled(let outcome): settle(index, of: plan, outcome, reason)
+        case .again(let cause, let delay): again(index, of: plan, cause, minimum: delay, reason, pushType)
+        case .notSent: again(index, of: plan, .notSent, minimum: unsentMinimum, reason, pushType)
         }
     }
 
@@ -45,23 +45,24 @@ struct CheckpointDraft {
     /// Takes in what the outcomes say of devices.
     mutating func learn(_ plan: PagePlan, outcomes: PushOutcomes) {
         for (outcome, index) in zip(outcomes, plan.sends) {
-            guard let member = plan.targets.member(index) else { continue }
             switch outcome {
-            case .gone(let since) where member.registeredAt < since:
-                checkpoint.forgotten.append(.init(platform: member.platform, handle: member.handle, since: since))
-                checkpoint.feedback.append(feedback(member, .gone))
+            case .gone(let since) where plan.page.registeredAt(index) < since:
+                let target = plan.page[index]
+                checkpoint.forgotten.append(.init(platform: target.platform, handle: target.handle, since: since))
+                checkpoint.feedback.append(feedback(target, .gone))
             case .badToken:
-                // Whoever registered the handle of a direct send may have done so a moment ago.
-                if member.record != nil { checkpoint.parked.append(.init(key: member.key, version: member.version)) }
-                checkpoint.feedback.append(feedback(member, .badToken))
+                let target = plan.page[index]
+                // A client may have registered the token of a direct send a moment ago.
+                if target.record != nil { checkpoint.badTokens.append(.init(key: target.key, version: target.version)) }
+                checkpoint.feedback.append(feedback(target, .badToken))
             default: break
             }
         }
     }
 
-    private func feedback(_ member: AudienceMember, _ reason: DeviceFeedback.Reason) -> DeviceFeedback {
+    private func feedback(_ target: TargetPage.Target, _ reason: DeviceFeedback.Reason) -> DeviceFeedback {
         DeviceFeedback(
-            platform: member.platform, handle: member.handle, record: member.record,
+            platform: target.platform, handle: target.handle, record: target.record,
             notification: context.lease.id.notification, reason: reason, notedAt: context.now)
     }
 
@@ -69,12 +70,22 @@ struct CheckpointDraft {
     func finished(pause: PageDecision.Trouble?) -> SliceCheckpoint {
         var result = checkpoint
         result.disposition = disposition(pause, failures: result.lease.failures)
+        result.wait = rest(until: result.disposition)
         return result
+    }
+
+    /// What the slice waits for when it rests until a push is due again that the push service refused for now. That may be a quarter
+    /// of an hour, in which a sender sees nothing else happen.
+    private func rest(until disposition: SliceCheckpoint.Disposition) -> SendWait? {
+        guard case .release(let due) = disposition,
+            let row = checkpoint.pending.first(where: { $0.notBefore == due && $0.cause == .retry })
+        else { return nil }
+        return row.reason.map { SendWait(.pushService, reason: $0) }
     }
 
     /// Counts the failures of the walk: consecutive only while none of its pages gets an answer. Retries count for
     /// themselves, by their rows, and say nothing about targets that were not tried yet.
-    mutating func note(_ answer: PageReading.Answer, isTroubled: Bool) {
+    mutating func note(_ answer: PageOutcomeSummary.Answer, isTroubled: Bool) {
         switch answer {
         case .nothingAsked: break
         case .none:
@@ -86,48 +97,51 @@ struct CheckpointDraft {
         }
     }
 
-    private mutating func settle(_ target: PagePlan.Target, _ outcome: TargetOutcome, _ reason: String?) {
-        let platform = target.member?.platform ?? .apns
+    private mutating func settle(_ index: Int, of plan: PagePlan, _ outcome: TargetOutcome, _ reason: String?) {
+        let platform = plan.page.platform(index)
         if platform == .apns {
             checkpoint.tallies[outcome, default: 0] += 1
         } else {
             checkpoint.otherTallies[platform, default: [:]][outcome, default: 0] += 1
         }
-        if target.pending != nil { checkpoint.settled.append(target.key) }
-        if !outcome.isDelivered { explain(target, platform, outcome, reason) }
+        if plan.pending(index) != nil { checkpoint.settled.append(plan.page.key(index)) }
+        if !outcome.isDelivered { explain(index, of: plan, outcome, reason) }
     }
 
     /// Notes why a target got no push: each reason is counted, and the first targets are named.
-    private mutating func explain(
-        _ target: PagePlan.Target, _ platform: Platform, _ outcome: TargetOutcome, _ reason: String?
-    ) {
+    private mutating func explain(_ index: Int, of plan: PagePlan, _ outcome: TargetOutcome, _ reason: String?) {
+        let platform = plan.page.platform(index)
         if let reason {
             checkpoint.reasons[OutcomeReason(platform: platform, outcome: outcome, reason: reason), default: 0] += 1
         }
         guard checkpoint.failures.count < TargetFailure.limit else { return }
         checkpoint.failures.append(
             TargetFailure(
-                key: target.key, platform: platform, record: target.member?.record, outcome: outcome, reason: reason))
+                key: plan.page.key(index), platform: platform, record: plan.page.record(index), outcome: outcome,
+                reason: reason))
     }
 
     private mutating func again(
-        _ target: PagePlan.Target, _ next: PendingTarget.Cause, minimum: Duration, _ reason: String?, _ pushType: String
+        _ index: Int, of plan: PagePlan, _ next: PendingTarget.Cause, minimum: Duration, _ reason: String?, _ pushType: String
     ) {
-        let attempts = (target.pending?.attempts ?? 0) + 1
-        let unanswered = (target.pending?.unanswered ?? 0) + (next == .unknown ? 1 : 0)
+        let (key, pending) = (plan.page.key(index), plan.pending(index))
+        let attempts = (pending?.attempts ?? 0) + 1
+        let unanswered = (pending?.unanswered ?? 0) + (next == .unknown ? 1 : 0)
         let rule = context.settings.retries.rule(for: next.ending, pushType: pushType)
         guard rule.allowsAnother(after: next == .unknown ? unanswered : attempts) else {
-            return settle(target, rule.outcome, reason)
+            return settle(index, of: plan, rule.outcome, reason)
         }
-        let cause = target.pending?.cause.followed(by: next) ?? next
-        let firstAt = min(target.pending?.firstAt ?? context.now, context.now)
-        let backOff = next == .unsent ? unsentBackOff : rule.backOff ?? .target
-        let delay = backOff.delay(failures: attempts, jitter: jitter(of: target.key), minimum: minimum)
+        let cause = pending?.cause.followed(by: next) ?? next
+        let firstAt = min(pending?.firstAt ?? context.now, context.now)
+        let backOff = next == .notSent ? unsentBackOff : rule.backOff ?? .target
+        let delay = backOff.delay(failures: attempts, jitter: jitter(of: key), minimum: minimum)
         let row = PendingTarget(
-            key: target.key, cause: cause, attempts: attempts, unanswered: unanswered, reason: reason, firstAt: firstAt,
+            key: key, cause: cause, attempts: attempts, unanswered: unanswered, reason: reason, firstAt: firstAt,
             notBefore: context.now + delay)
-        if row.notBefore >= deadlines.deadline(firstAt: firstAt) { return settle(target, cause.lastOutcome, reason) }
-        if target.pending == nil { newRows += 1 }
+        if row.notBefore >= deadlines.deadline(firstAt: firstAt) {
+            return settle(index, of: plan, cause.lastOutcome, reason)
+        }
+        if pending == nil { newRows += 1 }
         checkpoint.pending.append(row)
     }
 

@@ -10,22 +10,23 @@ import Synchronization
 public final class Dispatcher: Sendable {
     private struct State {
         var slots: DispatchSlots
-        /// The leases that are worked on. A slice may be leased again while a worker still ends that had lost it.
-        var inHand: [SliceID: SliceLease] = [:]
-        /// From when on leases are freed that nobody here works on; absent when there can be none. One may have been given in an
-        /// answer that never came, or not have been taken back.
+        /// Leases with a running worker. A slice may be leased again while a worker that lost its lease is still ending.
+        var leased: [SliceID: SliceLease] = [:]
+        /// When to free leases that no worker here holds; absent when there are none. The answer that granted a lease may have been
+        /// lost, or its release may have failed.
         var doubtEnd: Duration?
         var isStopping = false
 
         /// By kind and hub.
         var held: [SliceWeight: [HubID: Int]] {
-            inHand.reduce(into: [:]) { $0[$1.value.weight, default: [:]][$1.key.hub, default: 0] += 1 }
+            leased.reduce(into: [:]) { $0[$1.value.weight, default: [:]][$1.key.hub, default: 0] += 1 }
         }
 
         mutating func doubt(until moment: Duration) { doubtEnd = max(doubtEnd ?? moment, moment) }
     }
 
-    private let queue: GatheredCheckpoints
+    private let queue: any SliceQueue
+    private let checkpoints: GatheredCheckpoints
     private let clock: any ServiceClock
     private let settings: DispatchSettings
     private let signal: DispatchSignal
@@ -44,7 +45,8 @@ public final class Dispatcher: Sendable {
         settings: DispatchSettings = DispatchSettings(), signal: DispatchSignal = DispatchSignal(),
         observer: (any HubObserver)? = nil, logger: Logger
     ) {
-        self.queue = GatheredCheckpoints(queue)
+        self.queue = queue
+        checkpoints = GatheredCheckpoints(queue)
         self.transport = transport
         self.clock = clock
         self.settings = settings
@@ -78,7 +80,7 @@ public final class Dispatcher: Sendable {
         stop.wake()
     }
 
-    /// Leases once and works until nothing of that is in hand; how many slices it were. For tests, on a clock that stands.
+    /// Leases once, works until all leased slices are released, and returns their number. For tests with a manual clock.
     func pass() async -> Int {
         let leases = await lease()
         await withDiscardingTaskGroup { group in
@@ -156,7 +158,7 @@ public final class Dispatcher: Sendable {
             state.withLock { state in
                 for lease in leases {
                     state.slots.take(lease.weight)
-                    state.inHand[lease.id] = lease
+                    state.leased[lease.id] = lease
                 }
             }
             return leases.map { ($0, term) }
@@ -168,9 +170,9 @@ public final class Dispatcher: Sendable {
         }
     }
 
-    /// Frees leases that nobody here works on: they would lie idle for as long as they last.
+    /// Frees leases without a worker here; otherwise their slices would stay idle until the leases expire.
     private func endDoubt() async throws {
-        let (doubtEnd, kept) = state.withLock { ($0.doubtEnd, Set($0.inHand.keys)) }
+        let (doubtEnd, kept) = state.withLock { ($0.doubtEnd, Set($0.leased.keys)) }
         guard let doubtEnd, clock.uptime >= doubtEnd else { return }
         let count = try await queue.release(of: settings.owner, except: kept)
         if count > 0 { logger.notice("Leases whose answer was lost are freed", metadata: ["count": "\(count)"]) }
@@ -180,21 +182,101 @@ public final class Dispatcher: Sendable {
 
     private func work(_ lease: SliceLease, _ term: LeaseTerm) async -> SliceEnd {
         observer?.leased(lease.weight)
-        queue.enter(lease.weight)
+        checkpoints.enter(lease.weight)
         let end = await SliceWorker(
-            queue: queue, transport: transport, clock: clock, settings: settings, pacing: pacing, unreached: unreached,
-            observer: observer, logger: logger,
-            isStopping: { self.isStopping }
+            queue: queue, checkpoints: checkpoints, transport: transport, clock: clock, settings: settings, pacing: pacing,
+            unreached: unreached, observer: observer, logger: logger, isStopping: { self.isStopping }
         ).work(lease, term: term)
-        queue.leave(lease.weight)
+        checkpoints.leave(lease.weight)
         observer?.released(lease.weight)
         state.withLock { state in
             state.slots.give(lease.weight)
-            if state.inHand[lease.id]?.epoch == lease.epoch { state.inHand[lease.id] = nil }
+            if state.leased[lease.id]?.epoch == lease.epoch { state.leased[lease.id] = nil }
             // It rests like one that could be put back: what it sent last may be sent again, and a store that takes nothing must not
             // make that often. By then it has waited for its pace as well.
             if end.isInDoubt { state.doubt(until: clock.uptime + SliceWorker.troublePause) }
         }
         return end
     }
+}
+
+/// How a node dispatches.
+public struct DispatchSettings: Sendable {
+    /// Names the node, for operators.
+    public var owner = "node"
+    /// Targets of a slice that may be past its stored cursor: after a crash at most `slots` times this are repeated, and
+    /// `singleSlots` times `SliceWeight.singleLimit`.
+    public var window = 1_000
+    /// The most records that one page reads.
+    public var scanLimit = 10_000
+    /// Small and large slices worked on at the same time.
+    public var slots = 4
+    /// How many of them may be large.
+    public var largeSlots = 3
+    /// Single slices worked on at the same time as those: a one-device send never waits behind a broadcast.
+    public var singleSlots = 16
+    /// Pages after which a slice goes back to the end of the queue.
+    public var pagesPerTurn = 32
+    /// Time after which it does, whatever came of it: a slow page of one hub is not followed by many more while others wait.
+    public var turnDuration: Duration = .seconds(2)
+    /// How long a lease holds without being lengthened.
+    public var leaseDuration: Duration = .seconds(60)
+    /// The transport's deadline for a batch.
+    public var pushDeadline: Duration = .seconds(30)
+    /// How often the queue is polled when no wake-up arrives.
+    public var pollInterval: Duration = .milliseconds(500)
+    /// How long a target is tried when the caller gave no expiry.
+    public var retryHorizon: Duration = .seconds(1800)
+    /// How often pushes are tried.
+    public var retries = RetryTable()
+    /// How long batches that have left may take once the node is asked to stop.
+    public var drainDeadline: Duration = .seconds(10)
+    /// Which leases that are found at the start are those of a process that died.
+    public var takeover = LeaseTakeover.all
+
+    public init() {}
+
+    /// With so many pending rows a slice's walk waits: 5 % of what it has walked, but at least 50.
+    func pendingLimit(walked: Int) -> Int { min(max(50, walked / 20), window) }
+}
+
+/// Leases that can only be those of a dead process.
+public enum LeaseTakeover: Hashable, Sendable {
+    /// All: no other process may dispatch from the store.
+    case all
+    /// Those of this owner: no other process has its name.
+    case own
+    /// This cannot be known; leases end by themselves.
+    case none
+}
+
+/// How many slices a node works on and how many more it may take.
+///
+/// Of the slots for small and large slices one is never taken by large ones and one never by small ones, so that neither can
+/// keep the other waiting. Single slices have slots of their own.
+struct DispatchSlots: Hashable, Sendable {
+    private let limit: Int
+    private let largeLimit: Int
+    private let smallLimit: Int
+    private let singleLimit: Int
+    private var taken: [SliceWeight: Int] = [:]
+
+    init(limit: Int, largeLimit: Int, singleLimit: Int) {
+        self.limit = limit
+        self.largeLimit = min(largeLimit, limit)
+        smallLimit = max(limit - 1, 1)
+        self.singleLimit = singleLimit
+    }
+
+    /// For small and large slices together.
+    var free: Int { max(limit - count(.small) - count(.large), 0) }
+    var freeForSmall: Int { max(min(smallLimit - count(.small), free), 0) }
+    var freeForLarge: Int { max(min(largeLimit - count(.large), free), 0) }
+    var freeForSingle: Int { max(singleLimit - count(.single), 0) }
+
+    mutating func take(_ weight: SliceWeight) { taken[weight, default: 0] += 1 }
+
+    mutating func give(_ weight: SliceWeight) { taken[weight, default: 0] -= 1 }
+
+    private func count(_ weight: SliceWeight) -> Int { taken[weight] ?? 0 }
 }

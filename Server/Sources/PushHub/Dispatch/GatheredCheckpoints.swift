@@ -2,14 +2,14 @@ import RichPushModel
 import ServiceErrors
 import Synchronization
 
-/// The queue as the slices of a node use it: the checkpoints of large ones are written together, since what a commit costs, in
-/// processor time as well, is mostly the same for one as for all.
+/// Writes the checkpoints of a node's slices: those of large ones together, since what a commit costs, in processor time as well, is
+/// mostly the same for one as for all.
 ///
-/// Whoever comes first waits a moment for the others, and writes for all who came. Nobody else's slowness is waited for longer
-/// than `patience`, and the last checkpoint of a slice does not wait at all.
-final class GatheredCheckpoints: SliceQueue {
+/// The first caller waits up to `timeout` for the others and writes all gathered checkpoints. The last checkpoint of a slice does
+/// not wait.
+final class GatheredCheckpoints: Sendable {
     /// How long a checkpoint waits for others. Far below what a page takes at the push service, and far above what it takes here.
-    static let patience: Duration = .milliseconds(3)
+    static let gatherTimeout: Duration = .milliseconds(3)
 
     private struct Follower {
         let checkpoint: SliceCheckpoint
@@ -17,35 +17,35 @@ final class GatheredCheckpoints: SliceQueue {
     }
 
     private struct State {
-        /// Large slices in hand.
-        var inHand = 0
-        /// Wakes the one who waits for others; absent when nobody does.
+        /// Large slices that are leased.
+        var largeSlices = 0
+        /// Wakes the caller that waits for others; absent when none does.
         var leader: AsyncStream<Void>.Continuation?
         var followers: [Follower] = []
 
-        /// Whether there is nobody left to wait for.
-        var isComplete: Bool { followers.count + 1 >= inHand }
+        /// Whether every large slice has a waiting checkpoint.
+        var isComplete: Bool { followers.count + 1 >= largeSlices }
     }
 
     private let queue: any SliceQueue
-    private let patience: Duration
+    private let timeout: Duration
     private let state = Mutex(State())
 
-    init(_ queue: any SliceQueue, patience: Duration = GatheredCheckpoints.patience) {
+    init(_ queue: any SliceQueue, timeout: Duration = GatheredCheckpoints.gatherTimeout) {
         self.queue = queue
-        self.patience = patience
+        self.timeout = timeout
     }
 
-    /// A slice has come into hand.
+    /// A slice was leased.
     func enter(_ weight: SliceWeight) {
-        if weight == .large { state.withLock { $0.inHand += 1 } }
+        if weight == .large { state.withLock { $0.largeSlices += 1 } }
     }
 
-    /// A slice is out of hand: it is not waited for any more.
+    /// A slice was released: its checkpoint is no longer waited for.
     func leave(_ weight: SliceWeight) {
         guard weight == .large else { return }
         state.withLock { state in
-            state.inHand -= 1
+            state.largeSlices -= 1
             if state.isComplete { state.leader?.finish() }
         }
     }
@@ -65,7 +65,7 @@ final class GatheredCheckpoints: SliceQueue {
         }
     }
 
-    /// Makes the caller the one who waits, if nobody does; what it is woken by.
+    /// Makes the caller the leader if there is none, and returns the stream that wakes it.
     private func lead() -> AsyncStream<Void>? {
         state.withLock { state in
             guard state.leader == nil else { return nil }
@@ -79,7 +79,7 @@ final class GatheredCheckpoints: SliceQueue {
     private func follow(_ checkpoint: SliceCheckpoint) async throws -> CheckpointAnswer {
         try await withCheckedThrowingContinuation { continuation in
             let isLate = state.withLock { state in
-                // Since it was looked, the leader may have gone to write.
+                // The leader may have begun to write since `lead()` was called.
                 guard let leader = state.leader else { return true }
                 state.followers.append(Follower(checkpoint: checkpoint, continuation: continuation))
                 if state.isComplete { leader.finish() }
@@ -89,14 +89,14 @@ final class GatheredCheckpoints: SliceQueue {
         }
     }
 
-    /// The one who waited has gone to write.
+    /// The leader has begun to write.
     private struct TooLate: Error {}
 
-    /// By the clock of the machine, and not by the hub's: it decides nothing that could be told later.
+    /// Uses the system clock rather than the hub's clock: this wait affects no stored value.
     private func wait(for wakes: AsyncStream<Void>) async {
         await withDiscardingTaskGroup { group in
-            group.addTask { [patience] in
-                try? await Task.sleep(for: patience)
+            group.addTask { [timeout] in
+                try? await Task.sleep(for: timeout)
                 self.state.withLock { _ = $0.leader?.finish() }
             }
             for await _ in wakes {}
@@ -128,26 +128,6 @@ final class GatheredCheckpoints: SliceQueue {
         }
     }
 
-    /// Written together they could not be.
+    /// The checkpoints could not be written together.
     private struct Apart: Error {}
-}
-
-extension GatheredCheckpoints {
-    func lease(_ request: LeaseRequest) async throws -> [SliceLease] { try await queue.lease(request) }
-
-    func renew(_ lease: SliceLease, until: Timestamp) async throws -> Bool { try await queue.renew(lease, until: until) }
-
-    func page(_ request: PageRequest) async throws -> SlicePage? { try await queue.page(request) }
-
-    func checkpoints(_ checkpoints: [SliceCheckpoint]) async throws -> [CheckpointAnswer] {
-        try await queue.checkpoints(checkpoints)
-    }
-
-    func releaseAll(of owner: String?, at now: Timestamp) async throws -> Int {
-        try await queue.releaseAll(of: owner, at: now)
-    }
-
-    func release(of owner: String, except kept: Set<SliceID>) async throws -> Int {
-        try await queue.release(of: owner, except: kept)
-    }
 }

@@ -2,13 +2,19 @@ import RichPushModel
 import ServiceErrors
 import TagExpressions
 
+#if canImport(FoundationEssentials)
+    import FoundationEssentials
+#else
+    import Foundation
+#endif
+
 extension NotificationHub {
-    /// Sends to a few devices of the audience, or to the first handles, at once, waits for the answers and says them device by
-    /// device (Reference/AzureNotificationHubs.md#2-10); how many, `Limits.testTargets` says. What the push service says of
-    /// handles is told to the caller only. Throws as `send` does.
+    /// Sends to a few devices of the audience, or to the first handles, at once, and returns the push service's answer for each device
+    /// (Reference/AzureNotificationHubs.md#2-10). `Limits.testTargets` is the largest number of devices. The hub takes no device out of
+    /// use because of these answers. Throws as `send` does.
     ///
-    /// With an idempotency key, which has to stand for the whole content, the outcomes are kept, without handles: a call with the
-    /// same key is told them and sends nothing. While the first is still at it the second waits, for `testWait` at most, and then
+    /// With an idempotency key, which has to identify the whole content, the outcomes are stored without handles. A call with the
+    /// same key returns them and sends nothing. While the first call is still running, the second waits up to `testWait` and then
     /// throws `overloaded`.
     public func test(_ command: SendCommand, through transport: any PushTransport) async throws -> TestSendReport {
         let id = NotificationID()
@@ -43,8 +49,8 @@ extension NotificationHub {
         }
     }
 
-    /// How long a repeat waits for the first call, how often it looks, and after what time a call without an answer has died: the
-    /// push service has a deadline of its own, which is shorter.
+    /// How long a second call waits for the first, how often it polls, and when a call without an answer counts as abandoned. The
+    /// push deadline is shorter.
     static let testWait = Duration.seconds(20)
     private static let testPoll = Duration.milliseconds(200)
     static let testAbandoned = Duration.seconds(360)
@@ -63,8 +69,8 @@ extension NotificationHub {
         let check = MessageCheck(now: now, dueAt: now, fillsCollapseID: settings.fillsCollapseID, limits: settings.limits)
         let message = try check.accepted(command.message, as: command.format, id: notification)
         let recipients = try checked(command.recipients, command.format)
-        let sample = try await testMembers(recipients, command.format)
-        let walk = SlicePage.Walk(candidates: sample.members.map { .init(member: $0, isSkipped: false) }, through: .last)
+        let sample = try await testTargets(recipients, command.format)
+        let walk = SlicePage.Walk(targets: sample.targets, through: .last)
         var page = SlicePage(
             state: .dispatching, message: message, work: .walk(walk), pendingCount: 0, nextPendingAt: nil)
         page.templates = sample.templates
@@ -82,7 +88,7 @@ extension NotificationHub {
         return TestSendReport(id: id, results: Self.results(test.plan, outcomes))
     }
 
-    /// The pushes have left: that their outcomes are told counts more than that they are kept.
+    /// The pushes have been sent, so a failure to store their outcomes must not keep the caller from getting them.
     private func keep(_ report: TestSendReport, _ key: TestSendKey) async {
         do {
             try await stores.intake.keep(try TestSendRecord(report).bytes, for: key, in: id)
@@ -99,7 +105,7 @@ extension NotificationHub {
         var outcomes: [Platform: [TargetOutcome: Int]] = [:]
         for result in report.results { outcomes[result.platform, default: [:]][result.outcome, default: 0] += 1 }
         do {
-            try await stores.intake.note(EndedTestSend(send, endedAt: clock.now, outcomes: outcomes))
+            try await stores.intake.note(EndedTestSend(send: send, endedAt: clock.now, outcomes: outcomes))
         } catch {
             logger.warning("A test send could not be noted for telemetry", metadata: ["error": "\(error)"])
         }
@@ -125,24 +131,24 @@ extension NotificationHub {
     }
 
     private struct TestSample {
-        var members: [AudienceMember] = []
+        var targets: [TargetPage.Target] = []
         var templates: [TemplateID: DeviceTemplate] = [:]
     }
 
-    private func testMembers(_ recipients: SendRecipients, _ format: SendFormat) async throws -> TestSample {
+    private func testTargets(_ recipients: SendRecipients, _ format: SendFormat) async throws -> TestSample {
         if case .handles(let handles) = recipients, case .native(let platform) = format {
-            let members = handles.prefix(settings.limits.testTargets).enumerated().map { index, handle in
-                AudienceMember(handle: handle, platform: platform, position: Int64(index) + 1)
+            let targets = handles.prefix(settings.limits.testTargets).enumerated().map { index, handle in
+                TargetPage.Target(handle: handle, platform: platform, position: Int64(index) + 1)
             }
-            return TestSample(members: members)
+            return TestSample(targets: targets)
         }
         var sample = TestSample()
         let records = try await self.sample(recipients.audience, format: format, limit: settings.limits.testTargets)
         for (index, record) in records.enumerated() {
             // Each record's own number will do: nothing else is filled beside them.
             let template = record.template.map { _ in TemplateID(Int64(index)) }
-            guard let member = AudienceMember(record, template: template) else { continue }
-            sample.members.append(member)
+            guard let target = TargetPage.Target(record, template: template) else { continue }
+            sample.targets.append(target)
             if let template { sample.templates[template] = record.template }
         }
         return sample
@@ -151,22 +157,69 @@ extension NotificationHub {
     private static func results(_ plan: PagePlan, _ outcomes: PushOutcomes) -> [TestSendReport.Result] {
         var said: [Int: PushOutcome] = [:]
         for (position, index) in plan.sends.enumerated() where position < outcomes.count { said[index] = outcomes[position] }
-        return plan.targets.indices.compactMap { index in
-            guard let member = plan.targets.member(index) else { return nil }
-            let said = said[index]
-            let outcome = plan.targets[index].settled ?? said.map { testOutcome($0, member) } ?? .unknown
+        return plan.indices.map { index in
+            let (target, said, settled) = (plan.page[index], said[index], plan.settled[index])
+            let outcome = settled ?? said.map { testOutcome($0, target) } ?? .unknown
             return TestSendReport.Result(
-                platform: member.platform, handle: member.handle, record: member.record, outcome: outcome,
-                ending: plan.targets[index].settled == nil ? RetryTable.Ending(said ?? .unknown(reason: "")) : nil,
-                reason: said?.reason)
+                platform: target.platform, handle: target.handle, record: target.record, outcome: outcome,
+                ending: settled == nil ? RetryTable.Ending(said ?? .unknown(reason: "")) : nil, reason: said?.reason)
         }
     }
 
-    private static func testOutcome(_ outcome: PushOutcome, _ member: AudienceMember) -> TargetOutcome {
-        switch TargetVerdict(outcome, for: member) {
+    private static func testOutcome(_ outcome: PushOutcome, _ target: TargetPage.Target) -> TargetOutcome {
+        switch TargetVerdict(outcome, registeredAt: target.registeredAt) {
         case .settled(let outcome): outcome
         case .again(let cause, _): cause.lastOutcome
-        case .unsent: PendingTarget.Cause.unsent.lastOutcome
+        case .notSent: PendingTarget.Cause.notSent.lastOutcome
         }
     }
+}
+
+/// What became of a test send, device by device (Reference/AzureNotificationHubs.md#2-10).
+public struct TestSendReport: Hashable, Sendable {
+    /// One device.
+    public struct Result: Hashable, Sendable {
+        public var platform: Platform
+        public var handle: DeviceHandle
+        /// Absent for a direct send.
+        public var record: RecordID?
+        public var outcome: TargetOutcome
+        /// How the one try ended; absent when the push was decided without one.
+        public var ending: RetryTable.Ending?
+        /// The reason from the push service or the transport, if there was one.
+        public var reason: String?
+    }
+
+    public var id: NotificationID
+    public var results: [Result]
+
+    /// How many the push service took.
+    public var successes: Int { results.count { $0.outcome == .accepted } }
+}
+
+/// The stored part of a test send's report, which a second call with the same key returns. Handles are left out: the devices or
+/// the call have them.
+struct TestSendRecord: Codable, Hashable {
+    struct Result: Codable, Hashable {
+        var platform: String
+        /// Absent for a direct send.
+        var record: String?
+        var outcome: String
+        var ending: String?
+        var reason: String?
+    }
+
+    var results: [Result]
+
+    init(_ report: TestSendReport) {
+        results = report.results.map {
+            Result(
+                platform: $0.platform.rawValue, record: $0.record?.text, outcome: $0.outcome.rawValue,
+                ending: $0.ending?.rawValue, reason: $0.reason)
+        }
+    }
+
+    init(bytes: [UInt8]) throws { self = try JSONDecoder().decode(TestSendRecord.self, from: Data(bytes)) }
+
+    var bytes: [UInt8] { get throws { Array(try JSONEncoder().encode(self)) } }
 }

@@ -1,6 +1,6 @@
 import RichPushModel
 
-/// What is stored after a page, and what the operator is told: decided from the outcomes alone, without I/O.
+/// What is stored after a page and what is logged, decided from the outcomes alone, without I/O.
 struct PageDecision: Hashable {
     /// Why nothing, or much less than everything, could be sent.
     enum Trouble: Hashable {
@@ -13,7 +13,7 @@ struct PageDecision: Hashable {
     var checkpoint: SliceCheckpoint
     var trouble: Trouble?
     /// How much the push service said to this page.
-    var answer: PageReading.Answer
+    var answer: PageOutcomeSummary.Answer
 }
 
 extension PageDecision {
@@ -28,7 +28,7 @@ extension PageDecision {
         /// 0 to 1; spreads the waits.
         var jitter: Double
 
-        /// Whether the walk has got no answer for so long that what it tries in vain now is given up.
+        /// Whether the walk has got no answer for so long that targets whose try fails now are given up.
         var isStalledTooLong: Bool {
             RetryDeadline(expiresAt: message.expiresAt, horizon: settings.retryHorizon)
                 .isOver(stalledSince: lease.stalledSince, at: now)
@@ -42,39 +42,38 @@ extension PageDecision {
             return
         }
         let trouble = Self.trouble(outcomes)
-        var reading = PageReading(plan, outcomes: outcomes)
-        answer = reading.answer
-        let isInTrouble = reading.isBroadlyUnsent
+        var summary = PageOutcomeSummary(plan, outcomes: outcomes)
+        answer = summary.answer
+        let isInTrouble = summary.isBroadlyUnsent
         var pause = isInTrouble ? trouble : nil
         // Retries wait by their own rows, not as a slice: the walk goes on between them.
         if plan.through == nil { pause = nil }
-        if plan.through != nil, reading.answer == .none, context.isStalledTooLong {
-            reading.expireUnsent()
+        if plan.through != nil, summary.answer == .none, context.isStalledTooLong {
+            summary.expireUnsent()
             pause = nil
         }
-        let kept = plan.through == nil ? plan.targets.count : reading.tail
+        let kept = plan.through == nil ? plan.count : summary.tail
         var draft = CheckpointDraft(context, trouble: trouble)
-        for index in plan.targets.indices.prefix(kept) {
-            let target = plan.targets[index]
+        for index in plan.indices.prefix(kept) {
             draft.add(
-                target, reading.verdicts[index], reason: reading.reasons[index],
-                pushType: plan.pushType(of: target, in: context.message))
+                index, of: plan, summary.verdicts[index], reason: summary.reasons[index],
+                pushType: plan.pushType(of: index, in: context.message))
         }
         if let through = plan.through {
-            draft.walk(to: kept == plan.targets.count ? through : plan.lastKey(before: kept), targets: kept)
-            draft.note(reading.answer, isTroubled: pause != nil)
+            draft.walk(to: kept == plan.count ? through : plan.lastKey(before: kept), targets: kept)
+            draft.note(summary.answer, isTroubled: pause != nil)
         }
         draft.learn(plan, outcomes: outcomes)
         self.trouble = isInTrouble ? trouble : nil
         checkpoint = draft.finished(pause: pause)
-        checkpoint.wait = self.trouble?.wait
+        if let trouble = self.trouble { checkpoint.wait = trouble.wait }
     }
 
-    /// The decision on a page whose targets all got their push, as nearly all pages are: nothing is to be told of any one.
+    /// The decision on a page whose targets all got their push, as nearly all pages are: no single target needs a report.
     private static func whole(_ plan: PagePlan, _ context: Context) -> PageDecision {
         var draft = CheckpointDraft(context, trouble: nil)
-        draft.count(.accepted, plan.targets.count)
-        draft.walk(to: plan.through, targets: plan.targets.count)
+        draft.count(.accepted, plan.count)
+        draft.walk(to: plan.through, targets: plan.count)
         draft.note(.some, isTroubled: false)
         return PageDecision(checkpoint: draft.finished(pause: nil), trouble: nil, answer: .some)
     }
@@ -99,17 +98,17 @@ extension PageDecision {
 extension PagePlan {
     /// Whether this is a page of the walk in which every target was sent to and accepted.
     fileprivate func isSentWhole(_ outcomes: PushOutcomes) -> Bool {
-        through != nil && isAppleAlone && !targets.isEmpty && sends.count == targets.count && outcomes.count == targets.count
+        through != nil && isAppleAlone && count > 0 && sends.count == count && outcomes.count == count
             && outcomes.areAllAccepted
     }
 
     /// The push type that the target is sent, as far as it is known.
-    fileprivate func pushType(of target: Target, in message: AcceptedMessage) -> String {
-        target.member?.template.flatMap { pushes[$0]?.pushType } ?? message.pushType
+    fileprivate func pushType(of index: Int, in message: AcceptedMessage) -> String {
+        page.template(index).flatMap { pushes[$0]?.pushType } ?? message.pushType
     }
 
     /// The key of the target before the index, or `nil` at the start.
-    fileprivate func lastKey(before index: Int) -> SliceKey? { index > 0 ? targets[index - 1].key : nil }
+    fileprivate func lastKey(before index: Int) -> SliceKey? { index > 0 ? page.key(index - 1) : nil }
 }
 
 extension PageDecision.Trouble {
@@ -120,4 +119,73 @@ extension PageDecision.Trouble {
         case .misconfigured(let reason): SendWait(.operator, reason: reason)
         }
     }
+}
+
+/// What an outcome means for its target.
+enum TargetVerdict: Hashable {
+    /// Counted; nothing more happens.
+    case settled(TargetOutcome)
+    /// To be tried again, not before the delay.
+    case again(PendingTarget.Cause, after: Duration)
+    /// The push did not leave, and nothing is wrong with the target.
+    case notSent
+
+    /// Reads the outcome of a push to a target whose device token was confirmed at that moment.
+    init(_ outcome: PushOutcome, registeredAt: Timestamp) {
+        switch outcome {
+        case .accepted: self = .settled(.accepted)
+        // A record that registered after Apple's moment is alive: the push is lost, the record stays (Reference/APNs.md#4).
+        case .gone(let since): self = .settled(registeredAt < since ? .gone : .rejected)
+        case .badToken: self = .settled(.badToken)
+        case .rejected: self = .settled(.rejected)
+        case .tooLarge: self = .settled(.tooLarge)
+        case .unsupported: self = .settled(.noTransport)
+        case .retry(let delay, _): self = .again(.retry, after: delay)
+        case .unknown: self = .again(.unknown, after: .zero)
+        case .notSent, .unavailable, .misconfigured: self = .notSent
+        }
+    }
+}
+
+/// What the outcomes of a page's pushes mean: the verdict on each target, by index, and how much the push service answered.
+struct PageOutcomeSummary {
+    /// To how many of the page's pushes the push service answered.
+    enum Answer: Hashable {
+        /// The page had no push to send.
+        case nothingAsked
+        /// None of its pushes left.
+        case none
+        case some
+    }
+
+    private(set) var verdicts: [TargetVerdict]
+    /// The reasons of the pushes that were not accepted, by index.
+    private(set) var reasons: [Int: String] = [:]
+    let answer: Answer
+    /// How many pushes the transport was given, and how many of them did not leave.
+    let asked: Int
+    let unsent: Int
+
+    init(_ plan: PagePlan, outcomes: PushOutcomes) {
+        var verdicts = plan.settled.map { $0.map(TargetVerdict.settled) ?? .notSent }
+        for (position, index) in plan.sends.enumerated() {
+            let outcome = position < outcomes.count ? outcomes[position] : .unknown(reason: "no outcome")
+            verdicts[index] = TargetVerdict(outcome, registeredAt: plan.page.registeredAt(index))
+            if let reason = outcome.reason { reasons[index] = reason }
+        }
+        self.verdicts = verdicts
+        asked = plan.sends.count
+        unsent = plan.sends.count { verdicts[$0] == .notSent }
+        answer = asked == 0 ? .nothingAsked : unsent == asked ? .none : .some
+    }
+
+    /// Where the run of unsent targets at the end begins: they need no rows, for the cursor stays before them.
+    var tail: Int { (verdicts.lastIndex { $0 != .notSent } ?? -1) + 1 }
+
+    /// Whether more than 5 % of the pushes did not leave. The slice then waits, since the next page would only add to the load of a
+    /// push service in trouble. With fewer, the fault lies with those targets, and only they wait.
+    var isBroadlyUnsent: Bool { answer == .none || unsent > max(1, asked / 20) }
+
+    /// Settles every target whose push did not leave as expired.
+    mutating func expireUnsent() { verdicts = verdicts.map { $0 == .notSent ? .settled(.expired) : $0 } }
 }

@@ -1,4 +1,5 @@
 import RichPushModel
+import Synchronization
 
 /// When how many pushes of paced slices may leave. A value; time is given to it.
 ///
@@ -42,5 +43,22 @@ struct PushPace: Hashable, Sendable {
     /// A slice of which nothing left for a while owes nothing: forgetting it changes no answer.
     private mutating func forgetOld(at uptime: Duration) {
         accounts = accounts.filter { $0.value.freeAt + .seconds(60) > uptime }
+    }
+}
+
+/// The pace of the slices that a node has leased, shared by its workers.
+final class PushPacing: Sendable {
+    private let pace = Mutex(PushPace())
+
+    /// How long nothing of the slice may leave, in whole milliseconds, which is what the queue counts in.
+    func wait(of slice: SliceID, at uptime: Duration) -> Duration {
+        let wait = pace.withLock { $0.wait(of: slice, at: uptime) }
+        let whole = wait.wholeMilliseconds
+        return .milliseconds(.milliseconds(whole) < wait ? whole + 1 : whole)
+    }
+
+    /// Lets up to `wanted` pushes go and returns how many.
+    func take(_ wanted: Int, of slice: SliceID, rate: Int, at uptime: Duration) -> Int {
+        pace.withLock { $0.take(wanted, of: slice, rate: rate, at: uptime) }
     }
 }

@@ -55,7 +55,6 @@ public struct RetryTable: Hashable, Sendable {
     /// How often a push of a repeatable type may be sent while it is not known whether it arrived. At least 1.
     public var unknownTries: Int
 
-    /// Creates a table.
     public init(unknownTries: Int = 3) { self.unknownTries = max(1, unknownTries) }
 
     /// What follows an ending of a push of this type.
@@ -106,5 +105,89 @@ extension RetryTable.Ending {
         case .misconfigured: self = .misconfigured
         case .unknown: self = .unknown
         }
+    }
+}
+
+/// How long to wait before the next try: doubling, capped, and spread so that many do not come back together.
+struct BackOff: Hashable, Sendable {
+    let base: Duration
+    let cap: Duration
+
+    /// The service cannot be reached. Short, because the wait goes on after its return; the transport holds what it cannot send for
+    /// its own deadline, so that this is no haste.
+    static let unreachable = BackOff(base: .seconds(1), cap: .seconds(3))
+    /// The service answers that it is unavailable. Longer, because each try is one more request to a service in trouble.
+    static let unavailable = BackOff(base: .seconds(1), cap: .seconds(60))
+    /// An operator has to correct the configuration.
+    static let misconfigured = BackOff(base: .seconds(30), cap: .seconds(300))
+    /// One push was refused for now, or its fate is unknown.
+    static let target = BackOff(base: .seconds(2), cap: .seconds(300))
+
+    /// The wait after `failures` failures (from 1), at least `minimum`. `jitter` is 0 to 1 and takes up to half of it away;
+    /// what the service itself asked for is never shortened, but drawn out by up to a tenth, so that not all come back at once.
+    func delay(failures: Int, jitter: Double, minimum: Duration = .zero) -> Duration {
+        let doubled = base * (1 << min(max(failures, 1) - 1, 16))
+        let spread = min(doubled, cap) * (1 - min(max(jitter, 0), 1) / 2)
+        return max(spread, minimum * (1 + min(max(jitter, 0), 1) / 10))
+    }
+}
+
+extension RetryTable {
+    /// The table of `Documentation/Retries.md` that says what follows each ending, for the table's own settings.
+    public var markdown: String {
+        var lines = [
+            "| A try ends with | Push types | Tries | Wait before the next | Counted at last as |",
+            "| --- | --- | --- | --- | --- |",
+        ]
+        for ending in Ending.allCases { lines += rows(ending) }
+        return lines.joined(separator: "\n") + "\n"
+    }
+
+    private func rows(_ ending: Ending) -> [String] {
+        let common = rule(for: ending, pushType: "alert")
+        let others = rule(for: ending, pushType: "voip")
+        guard common != others else { return [row(ending, "all", common)] }
+        return [
+            row(ending, Self.repeatable.sorted().map { "`\($0)`" }.joined(separator: ", "), common),
+            row(ending, "all others", others),
+        ]
+    }
+
+    private func row(_ ending: Ending, _ types: String, _ rule: Rule) -> String {
+        let tries =
+            switch rule.tries {
+            case .once: "1"
+            case .atMost(let most): "\(most)"
+            case .untilDeadline: "until the expiry or the retry horizon"
+            }
+        var wait = rule.backOff?.words ?? "none"
+        // The push service or the transport names it with each outcome (`PushOutcome.retry`).
+        if ending == .deferred { wait += "; at least the least wait of the reason, below" }
+        let cells = ["`\(ending.rawValue)`: \(ending.meaning)", types, tries, wait, "`\(rule.outcome.rawValue)`"]
+        return "| \(cells.joined(separator: " | ")) |"
+    }
+}
+
+extension RetryTable.Ending {
+    fileprivate var meaning: String {
+        switch self {
+        case .accepted: "APNs took the push"
+        case .gone: "APNs says that the device token is dead"
+        case .badToken: "APNs says that the device token is malformed or of the other environment"
+        case .rejected: "APNs refuses this push for good"
+        case .tooLarge: "APNs says that the body is too large"
+        case .noTransport: "nothing here sends to the platform or the environment of the device"
+        case .deferred: "APNs refuses this push for now"
+        case .unreachable: "the push did not leave: APNs or the way to it cannot be used"
+        case .unavailable: "APNs answers that it cannot serve now"
+        case .misconfigured: "the push did not leave: an operator has to correct the credential or the configuration"
+        case .unknown: "the push left and was not answered"
+        }
+    }
+}
+
+extension BackOff {
+    fileprivate var words: String {
+        "\(base.components.seconds) s, doubling to \(cap.components.seconds) s, up to half of it less"
     }
 }

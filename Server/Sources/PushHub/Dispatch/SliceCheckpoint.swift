@@ -18,7 +18,6 @@ public struct SliceCheckpoint: Hashable, Sendable {
         public var handle: DeviceHandle
         public var since: Timestamp
 
-        /// Creates a finding.
         public init(platform: Platform, handle: DeviceHandle, since: Timestamp) {
             self.platform = platform
             self.handle = handle
@@ -26,12 +25,11 @@ public struct SliceCheckpoint: Hashable, Sendable {
         }
     }
 
-    /// A record whose handle the push service called bad; parked unless it has registered since it was read.
-    public struct Parked: Hashable, Sendable {
+    /// A record whose device token APNs called bad. It becomes inactive unless it registered again after it was read.
+    public struct BadToken: Hashable, Sendable {
         public var key: SliceKey
         public var version: Int64
 
-        /// Creates a finding.
         public init(key: SliceKey, version: Int64) {
             self.key = key
             self.version = version
@@ -49,7 +47,7 @@ public struct SliceCheckpoint: Hashable, Sendable {
     /// Pending rows that are new or changed.
     public var pending: [PendingTarget] = []
     public var forgotten: [Forgotten] = []
-    public var parked: [Parked] = []
+    public var badTokens: [BadToken] = []
     /// The same as `tallies` for targets of other platforms.
     public var otherTallies: [Platform: [TargetOutcome: Int]] = [:]
     /// To be added to the counts of reasons.
@@ -58,7 +56,7 @@ public struct SliceCheckpoint: Hashable, Sendable {
     public var failures: [TargetFailure] = []
     /// What the slice waits for; absent when it goes on.
     public var wait: SendWait?
-    /// What is told of handles that are of no use any more.
+    /// Device tokens that are no longer usable.
     public var feedback: [DeviceFeedback] = []
 
     /// Creates a checkpoint that stores nothing but the lease's counters and what becomes of it.
@@ -70,11 +68,69 @@ public struct SliceCheckpoint: Hashable, Sendable {
 }
 
 extension SliceCheckpoint {
-    /// The same for one more try to store it. Feedback is read in the order of its rows by those who go by this moment, see
-    /// `HubJobs.layDownFeedback`; when it was decided, an outage may have been in between.
+    /// The same for a try to store it now. `HubJobs.layDownFeedback` relies on this time to read feedback in row order; the time of the
+    /// decision may lie before an outage.
     func handedOver(at moment: Timestamp) -> SliceCheckpoint {
         var result = self
         for index in result.feedback.indices { result.feedback[index].notedAt = moment }
         return result
     }
+}
+
+/// A target that the walk has passed and that still needs a try.
+public struct PendingTarget: Hashable, Sendable {
+    /// Why it was not settled.
+    public enum Cause: String, Sendable, CaseIterable {
+        /// The push did not leave.
+        case notSent = "unsent"
+        /// The push service refused it for now.
+        case retry
+        /// It may have arrived.
+        case unknown
+    }
+
+    public var key: SliceKey
+    public var cause: Cause
+    /// Tries so far.
+    public var attempts: Int
+    /// Tries that left and were not answered.
+    public var unanswered: Int
+    /// The reason from the push service or the transport at the last try, if there was one.
+    public var reason: String?
+    /// The moment of the first try; the retry horizon counts from here.
+    public var firstAt: Timestamp
+    public var notBefore: Timestamp
+
+    public init(
+        key: SliceKey, cause: Cause, attempts: Int, unanswered: Int = 0, reason: String? = nil, firstAt: Timestamp,
+        notBefore: Timestamp
+    ) {
+        self.key = key
+        self.cause = cause
+        self.attempts = attempts
+        self.unanswered = unanswered
+        self.reason = reason
+        self.firstAt = firstAt
+        self.notBefore = notBefore
+    }
+}
+
+extension PendingTarget.Cause {
+    /// The ending of the last try.
+    var ending: RetryTable.Ending {
+        switch self {
+        case .notSent: .unreachable
+        case .retry: .deferred
+        case .unknown: .unknown
+        }
+    }
+
+    /// What is tallied when no more tries are left.
+    var lastOutcome: TargetOutcome { RetryTable().rule(for: ending, pushType: "").outcome }
+
+    /// What is tallied when the record went before the next try.
+    var outcomeWithoutRecord: TargetOutcome { self == .unknown ? .unknown : .removed }
+
+    /// The cause after one more try. What may have arrived stays so.
+    func followed(by next: PendingTarget.Cause) -> PendingTarget.Cause { self == .unknown ? .unknown : next }
 }

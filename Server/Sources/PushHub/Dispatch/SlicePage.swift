@@ -7,7 +7,7 @@ public struct PageRequest: Hashable, Sendable {
     public var now: Timestamp
     /// At most so many targets.
     public var limit: Int
-    /// At most so many records are looked at for them.
+    /// The most records to read for them.
     public var scanLimit: Int
     /// With so many pending rows the walk waits.
     public var pendingLimit: Int
@@ -20,7 +20,6 @@ public struct PageRequest: Hashable, Sendable {
         case walk
     }
 
-    /// Creates a question.
     public init(
         lease: SliceLease, now: Timestamp, limit: Int, scanLimit: Int, pendingLimit: Int, turn: Turn = .retries
     ) {
@@ -38,7 +37,7 @@ public struct SlicePage: Hashable, Sendable {
     /// What there is to do.
     public enum Work: Hashable, Sendable {
         /// Targets whose next try is due.
-        case retries([DueTarget])
+        case retries(DueTargets)
         /// The next targets of the walk.
         case walk(Walk)
         /// Nothing before the next pending row is due.
@@ -49,30 +48,35 @@ public struct SlicePage: Hashable, Sendable {
     public struct DueTarget: Hashable, Sendable {
         public var target: PendingTarget
         /// The target as it is now; absent when it is gone or is not meant any more.
-        public var member: AudienceMember?
+        public var member: TargetPage.Target?
 
-        /// Creates a due target.
-        public init(target: PendingTarget, member: AudienceMember?) {
+        public init(target: PendingTarget, member: TargetPage.Target?) {
             self.target = target
             self.member = member
         }
     }
 
+    /// Pending rows that are due, with their targets as they are now.
+    public struct DueTargets: Hashable, Sendable {
+        /// One for each target.
+        private(set) var pending: [PendingTarget]
+        private(set) var targets: TargetPage
+    }
+
     /// A piece of the walk: the matching records after the cursor in order of key, and how far that is.
     public struct Walk: Hashable, Sendable {
-        public var candidates: Candidates
-        /// Every match up to this key is among the candidates.
+        public var targets: TargetPage
+        /// Every match up to this key is among the targets.
         public var through: SliceKey
 
-        /// Creates a piece.
-        public init(candidates: Candidates, through: SliceKey) {
-            self.candidates = candidates
+        public init(targets: TargetPage, through: SliceKey) {
+            self.targets = targets
             self.through = through
         }
 
-        /// Creates a piece of candidates from elsewhere.
-        public init(candidates: [Candidate], through: SliceKey) {
-            self.init(candidates: Candidates(candidates), through: through)
+        /// Creates a piece of targets from elsewhere.
+        public init(targets: [TargetPage.Target], through: SliceKey) {
+            self.init(targets: TargetPage(targets), through: through)
         }
     }
 
@@ -90,7 +94,6 @@ public struct SlicePage: Hashable, Sendable {
     /// When the earliest pending row is due, those in `work` left out.
     public var nextPendingAt: Timestamp?
 
-    /// Creates a page.
     public init(
         state: NotificationState, message: AcceptedMessage, pushesPerSecond: Int? = nil, work: Work, pendingCount: Int,
         nextPendingAt: Timestamp?
@@ -108,9 +111,56 @@ extension SlicePage.Work {
     /// The templates that the targets have.
     public var templates: Set<TemplateID> {
         switch self {
-        case .retries(let due): Set(due.compactMap(\.member?.template))
-        case .walk(let walk): walk.candidates.templates
+        case .retries(let due): due.targets.templates
+        case .walk(let walk): walk.targets.templates
         case .wait: []
         }
+    }
+}
+
+extension SlicePage.DueTargets {
+    /// Makes room for so many.
+    public init(capacity: Int) {
+        pending = []
+        targets = TargetPage(capacity: capacity)
+    }
+
+    /// Takes a pending row whose target has gone.
+    public mutating func appendGone(_ target: PendingTarget) {
+        pending.append(target)
+        targets.appendGone(target.key)
+    }
+
+    /// Takes a pending row with its target. `texts` is that of `TargetPage.append`.
+    public mutating func append(
+        _ target: PendingTarget, _ numbers: TargetPage.Numbers, of platform: Platform,
+        texts: (inout [UInt8]) throws -> SIMD4<Int>
+    ) rethrows {
+        try targets.append(numbers, of: platform, texts: texts)
+        pending.append(target)
+    }
+
+    /// Gathers due targets from elsewhere.
+    public init(_ due: some Collection<SlicePage.DueTarget>) {
+        self.init(capacity: due.count)
+        for due in due { append(due.target, due.member) }
+    }
+
+    /// Takes a pending row with a target from elsewhere; `nil` is one that has gone.
+    public mutating func append(_ target: PendingTarget, _ member: TargetPage.Target?) {
+        guard let member else { return appendGone(target) }
+        pending.append(target)
+        targets.append(member)
+    }
+}
+
+extension SlicePage.DueTargets: RandomAccessCollection, ExpressibleByArrayLiteral {
+    public init(arrayLiteral due: SlicePage.DueTarget...) { self.init(due) }
+
+    public var startIndex: Int { 0 }
+    public var endIndex: Int { pending.count }
+
+    public subscript(index: Int) -> SlicePage.DueTarget {
+        SlicePage.DueTarget(target: pending[index], member: targets.isGone(index) ? nil : targets[index])
     }
 }

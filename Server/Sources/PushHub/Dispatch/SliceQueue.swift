@@ -6,7 +6,7 @@ import RichPushModel
 /// Errors are `ServiceError` (`storage-unavailable`, `outcome-unknown`).
 public protocol SliceQueue: Sendable {
     /// Takes slices that are due and free: small ones, then large ones, and single ones besides; of each kind the hubs take turns
-    /// (`HubTurns`), and of a hub those go first that waited longest. Their sends become `dispatching`.
+    /// (`FairScheduler`), and of a hub those go first that waited longest. Their sends become `dispatching`.
     func lease(_ request: LeaseRequest) async throws -> [SliceLease]
 
     /// Lengthens a lease; whether it was still the caller's.
@@ -22,16 +22,14 @@ public protocol SliceQueue: Sendable {
 
     /// Stores several checkpoints of different slices in one transaction: all of them, or none when it throws. One answer for each.
     ///
-    /// Throws `CheckpointsInConflict` when others were in the way of that several times.
+    /// Throws `CheckpointsInConflict` after several conflicts with other transactions.
     func checkpoints(_ checkpoints: [SliceCheckpoint]) async throws -> [CheckpointAnswer]
 
-    /// Frees every lease of an owner, at the start of the one process of that name; every lease for `nil`, at the start of the one
-    /// process that may use the store. Slices that have a pace rest for a second, since nobody knows what has just left. Returns how many there
-    /// were.
+    /// Frees every lease of an owner when the only process of that name starts; every lease for `nil`, when the only process that may
+    /// use the store starts. Paced slices rest for a second, since it is unknown which pushes were just sent. Returns the count.
     func releaseAll(of owner: String?, at now: Timestamp) async throws -> Int
 
-    /// Frees the leases of an owner that are none of these: it was given them in an answer that never came. Returns how many
-    /// there were.
+    /// Frees the leases of an owner except these: the answer that granted the others was lost. Returns the count.
     func release(of owner: String, except kept: Set<SliceID>) async throws -> Int
 }
 
@@ -49,10 +47,9 @@ public struct LeaseRequest: Hashable, Sendable {
     public var largeLimit: Int
     /// At most so many single ones, besides the others.
     public var singleLimit: Int
-    /// What the node has in hand of each kind, by hub.
+    /// How many slices of each weight the node has leased, by hub.
     public var held: [SliceWeight: [HubID: Int]]
 
-    /// Creates a request.
     public init(
         owner: String, now: Timestamp, until: Timestamp, limit: Int, smallLimit: Int, largeLimit: Int, singleLimit: Int,
         held: [SliceWeight: [HubID: Int]] = [:]
@@ -68,17 +65,113 @@ public struct LeaseRequest: Hashable, Sendable {
     }
 }
 
-/// Others are in the way of checkpoints that were to be written together: of one of them, perhaps. Nothing was written; each by itself
-/// may be.
+/// Checkpoints could not be written together because of conflicts, perhaps of only one of them. Nothing was written; each may succeed
+/// by itself.
 public struct CheckpointsInConflict: Error, Hashable, Sendable {
-    /// Creates the error.
     public init() {}
 }
 
 /// What storage says to a checkpoint.
 public enum CheckpointAnswer: Hashable, Sendable {
-    /// The lease is another's by now, or an earlier checkpoint was further; nothing was written.
+    /// Another node holds the lease, or an earlier checkpoint was further; nothing was written.
     case refused
     /// Written. `ended` is the final state if this was the last of the send.
     case stored(ended: NotificationState?)
+}
+
+/// The name of a slice.
+public struct SliceID: Hashable, Sendable {
+    public var hub: HubID
+    public var notification: NotificationID
+    public var number: Int64
+
+    public init(hub: HubID, notification: NotificationID, number: Int64) {
+        self.hub = hub
+        self.notification = notification
+        self.number = number
+    }
+}
+
+/// A slice that a node has leased, and its progress.
+public struct SliceLease: Hashable, Sendable {
+    public var id: SliceID
+    /// Every target up to this key is settled or has a pending row.
+    public var cursor: SliceKey
+    public var last: SliceKey
+    public var weight: SliceWeight
+    /// Targets the walk has passed.
+    public var walked: Int
+    /// Consecutive times that no target of a page of the walk could be sent to.
+    public var failures: Int
+    /// Since when the walk has got no answer. Retries leave it alone.
+    public var stalledSince: Timestamp?
+    /// The slice's share of the pace of its send, if that has one.
+    public var pushesPerSecond: Int?
+    public var epoch: Int64
+
+    public init(
+        id: SliceID, cursor: SliceKey, last: SliceKey, weight: SliceWeight, walked: Int = 0, failures: Int = 0,
+        stalledSince: Timestamp? = nil, pushesPerSecond: Int? = nil, epoch: Int64
+    ) {
+        self.id = id
+        self.cursor = cursor
+        self.last = last
+        self.weight = weight
+        self.walked = walked
+        self.failures = failures
+        self.stalledSince = stalledSince
+        self.pushesPerSecond = pushesPerSecond
+        self.epoch = epoch
+    }
+}
+
+/// Shares the free slots of a node among the hubs that have work for them, so that no hub's many sends keep another's waiting.
+///
+/// A pure value: the hub with the fewest leased slices gets the next slot; among equals, the hub that has waited longest.
+public struct FairScheduler: Hashable, Sendable {
+    /// A hub with slices that are due.
+    public struct Waiting: Hashable, Sendable {
+        public var hub: HubID
+        /// When the slice that waits longest became due.
+        public var since: Timestamp
+
+        /// Describes a hub that waits.
+        public init(hub: HubID, since: Timestamp) {
+            self.hub = hub
+            self.since = since
+        }
+    }
+
+    private var free: Int
+    private var waiting: [Waiting]
+    private var held: [HubID: Int]
+
+    /// Begins with `free` slots and the number of slices that the node has leased from each hub.
+    public init(free: Int, waiting: [Waiting], held: [HubID: Int] = [:]) {
+        self.free = free
+        self.waiting = waiting
+        self.held = held
+    }
+
+    /// How many slices are asked of which hub next: together as many as are free; empty at the end.
+    public mutating func next() -> [(hub: HubID, count: Int)] {
+        var counts: [HubID: Int] = [:]
+        for _ in 0..<max(free, 0) {
+            guard let turn = waiting.min(by: { Self.precedes($0, $1, held) }) else { break }
+            held[turn.hub, default: 0] += 1
+            counts[turn.hub, default: 0] += 1
+        }
+        return waiting.compactMap { turn in counts[turn.hub].map { (turn.hub, $0) } }
+    }
+
+    /// Takes in what came of a question. A hub that had fewer has no more.
+    public mutating func took(_ count: Int, of asked: Int, from hub: HubID) {
+        free -= count
+        guard count < asked else { return }
+        waiting.removeAll { $0.hub == hub }
+    }
+
+    private static func precedes(_ left: Waiting, _ right: Waiting, _ held: [HubID: Int]) -> Bool {
+        (held[left.hub] ?? 0, left.since, left.hub.number) < (held[right.hub] ?? 0, right.since, right.hub.number)
+    }
 }

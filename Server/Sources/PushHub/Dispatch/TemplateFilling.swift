@@ -1,5 +1,6 @@
 import NotificationTemplates
 import RichPushModel
+import ServiceErrors
 
 /// What the templates of one send are filled to. Many devices have the same template, and the properties are the same for
 /// all, so each template is read and filled once.
@@ -36,5 +37,92 @@ struct TemplateFilling {
             properties = try? TemplateProperties(json: String(decoding: message.body, as: UTF8.self))
         }
         return properties
+    }
+}
+
+/// What a template made of the properties of a send, the same for every device that has the template.
+struct RenderedPush: Hashable {
+    var body: [UInt8]
+    var pushType: String
+    var priority: Int
+    /// Seconds since 1970; 0 for now or never; absent means no such header.
+    var expiration: Int64?
+    var collapseID: String?
+    var topic: String?
+
+    /// Whether it has expired.
+    func isOver(at now: Timestamp) -> Bool { expiration.map { $0 != 0 && $0 <= now.seconds } ?? false }
+}
+
+/// A push, or why there is none.
+enum TemplateRendering: Hashable {
+    case push(RenderedPush)
+    case failed(TargetOutcome)
+}
+
+extension TemplateRendering {
+    /// Fills a template for APNs: what its headers say, then what it says of expiry and priority, then what the send says, else
+    /// what the body shows (Reference/AzureNotificationHubs.md#4-3 and #2-7).
+    init(
+        _ template: CompiledTemplate, _ properties: TemplateProperties, _ message: AcceptedMessage,
+        of notification: NotificationID
+    ) {
+        do {
+            self = .push(try RenderedPush(template, properties, message, notification))
+        } catch TemplateRenderingError.tooLarge {
+            self = .failed(.tooLarge)
+        } catch let error as ServiceError where error.code == .payloadTooLarge {
+            self = .failed(.tooLarge)
+        } catch {
+            self = .failed(.invalidFormat)
+        }
+    }
+}
+
+extension RenderedPush {
+    /// Throws `TemplateRenderingError`, and `ServiceError` for what no header can say.
+    fileprivate init(
+        _ template: CompiledTemplate, _ properties: TemplateProperties, _ message: AcceptedMessage,
+        _ notification: NotificationID
+    ) throws {
+        body = try template.body.render(properties, limit: PushMessage.largestBody(ofType: "voip"))
+        var headers: [String: String] = [:]
+        for header in try template.headers.render(properties) { headers[header.name.lowercased()] = header.value }
+        pushType = try Self.pushType(headers, message, body)
+        let limit = PushMessage.largestBody(ofType: pushType)
+        guard body.count <= limit else { throw TemplateRenderingError.tooLarge(limit: limit) }
+        priority = try Self.priority(headers, try template.priority?.render(properties), message, pushType)
+        let expiry = try template.expiry?.render(properties)?.seconds ?? message.expiresAt?.seconds
+        expiration = headers["apns-expiration"].flatMap { Int64($0) } ?? expiry
+        topic = headers["apns-topic"]
+        if let topic { try HeaderText.checkTopic(topic) }
+        collapseID = headers["apns-collapse-id"]
+        if let collapseID { try HeaderText.checkCollapseID(collapseID) }
+        if collapseID == nil, let common = message.collapseID {
+            // One that the sender chose is theirs, for whatever it is to replace; one that was filled in must not replace what
+            // another template of the device made of the same send.
+            collapseID = common != notification.text ? common : pushType == "alert" ? "\(common).\(template.mark)" : nil
+        }
+    }
+
+    private static func pushType(_ headers: [String: String], _ message: AcceptedMessage, _ body: [UInt8]) throws -> String {
+        let body = try PushBody(body)
+        let given = headers["apns-push-type"] ?? message.pushType
+        guard !given.isEmpty else { return body.isSilent ? "background" : "alert" }
+        guard MessageCheck.pushTypes.contains(given), given != "background" || !body.alerts else {
+            throw TemplateRenderingError.malformedHeader("apns-push-type")
+        }
+        return given
+    }
+
+    /// A background push may not have 10: it gets what it may have.
+    private static func priority(
+        _ headers: [String: String], _ own: UInt8?, _ message: AcceptedMessage, _ pushType: String
+    ) throws -> Int {
+        let most = pushType == "background" ? 5 : 10
+        let common = message.priority == 0 ? nil : message.priority
+        guard let given = headers["apns-priority"].flatMap({ Int($0) }) ?? own.map({ Int($0) }) ?? common else { return most }
+        guard [1, 5, 10].contains(given) else { throw TemplateRenderingError.malformedPriority }
+        return min(given, most)
     }
 }

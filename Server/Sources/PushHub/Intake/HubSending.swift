@@ -1,7 +1,7 @@
 import RichPushModel
 import TagExpressions
 
-/// What a hub does for those who send through it. Implemented by the local hub, and by a client of a remote one.
+/// What a hub does for its senders. Implemented by the local hub, and by a client of a remote one.
 ///
 /// Errors are `ServiceError`.
 public protocol HubSending: Sendable {
@@ -44,4 +44,24 @@ extension HubSending {
 
     /// None.
     public func failures(of id: NotificationID, limit: Int) async throws -> [TargetFailure] { [] }
+}
+
+/// Is called for all that happens to sends, as it happens: for metrics, and for the story of the demo. Calls must return at once;
+/// nothing depends on them.
+public protocol HubObserver: Sendable {
+    /// A send is durable.
+    func accepted(_ send: AcceptedSend)
+
+    /// A send reached a final state.
+    func ended(_ notification: NotificationID, in hub: HubID, state: NotificationState)
+
+    /// This node's dispatcher leased a slice, or released it.
+    func leased(_ weight: SliceWeight)
+    func released(_ weight: SliceWeight)
+
+    /// A batch is about to leave. So many of its pushes are another try, and of so many of these an earlier try may have arrived.
+    func sending(_ batch: PushBatch, of notification: NotificationID, retries: Int, doubtful: Int)
+
+    /// A batch came back from the transport; outcomes in the order of the targets.
+    func sent(_ batch: PushBatch, of notification: NotificationID, outcomes: PushOutcomes)
 }

@@ -3,9 +3,8 @@ import TagExpressions
 
 /// Makes sends durable. Errors are `ServiceError` (`storage-unavailable`, `outcome-unknown`).
 public protocol IntakeStore: Sendable {
-    /// About how many records the expression may mean, found by index and never less than there are; counting stops at
-    /// `limit`. No expression means all.
-    func audienceSize(_ audience: TagExpression?, in hub: HubID, limit: Int) async throws -> Int
+    /// Compiles an audience by what the index holds of its tags now, and counts it up to `limit`. No expression means every record.
+    func compile(_ audience: TagExpression?, in hub: HubID, limit: Int) async throws -> CompiledAudience
 
     /// What was answered to this key before: `accepted` never, else `repeated` or `mismatch`; `nil` for a new key.
     func earlier(_ idempotency: AcceptedSend.Idempotency, in hub: HubID) async throws -> IntakeAnswer?
@@ -17,7 +16,7 @@ public protocol IntakeStore: Sendable {
     /// that was removed.
     func accept(_ send: AcceptedSend) async throws -> IntakeAnswer
 
-    /// Ends a send that has not ended; whether there was one. Slices that nobody works on go at once; a worker notices
+    /// Ends a send that has not ended; whether there was one. Slices without a lease are removed at once; a worker notices
     /// before its next batch.
     func cancel(_ id: NotificationID, in hub: HubID, at now: Timestamp) async throws -> Bool
 
@@ -26,15 +25,34 @@ public protocol IntakeStore: Sendable {
     func cancel(key: String, in hub: HubID, at now: Timestamp) async throws -> NotificationID?
 
     /// Takes a key for a test send, of which nothing is kept but its answer. A key that was taken before `abandoned` and got no
-    /// answer is taken anew, under its id: who had it is gone.
+    /// answer is taken anew, under its id: its earlier caller has died.
     func take(_ key: TestSendKey, abandonedBefore moment: Timestamp, in hub: HubID, at now: Timestamp) async throws
         -> TestSendTaking
 
     /// Keeps the answer of the test send that has the key; the first one stays.
     func keep(_ answer: [UInt8], for key: TestSendKey, in hub: HubID) async throws
 
-    /// Stores a test send that is over, with the counts of its outcomes, so that telemetry tells of it. Nothing is dispatched.
+    /// Stores a test send that is over, with the counts of its outcomes, so that telemetry includes it. Nothing is dispatched.
     func note(_ send: EndedTestSend) async throws
+}
+
+extension IntakeStore {
+    /// About how many records the expression may mean.
+    public func audienceSize(_ audience: TagExpression?, in hub: HubID, limit: Int) async throws -> Int {
+        try await compile(audience, in: hub, limit: limit).size
+    }
+}
+
+/// An audience as a store has compiled it.
+public struct CompiledAudience: Hashable, Sendable {
+    public var query: AudienceQuery
+    /// About how many records it may mean: found by index, never less than there are, and not more than the limit.
+    public var size: Int
+
+    public init(query: AudienceQuery, size: Int) {
+        self.query = query
+        self.size = size
+    }
 }
 
 /// A test send after its answer.
@@ -44,13 +62,6 @@ public struct EndedTestSend: Hashable, Sendable {
     public var endedAt: Timestamp
     /// The counts by platform.
     public var outcomes: [Platform: [TargetOutcome: Int]]
-
-    /// Creates a value.
-    public init(_ send: AcceptedSend, endedAt: Timestamp, outcomes: [Platform: [TargetOutcome: Int]]) {
-        self.send = send
-        self.endedAt = endedAt
-        self.outcomes = outcomes
-    }
 }
 
 /// What storage says to a send.
@@ -60,4 +71,131 @@ public enum IntakeAnswer: Hashable, Sendable {
     case repeated(id: NotificationID, dueAt: Timestamp)
     /// The key was used before for another content.
     case mismatch
+}
+
+/// The name under which a caller repeats a test send, and the id that this call would give it.
+public struct TestSendKey: Hashable, Sendable {
+    public var text: String
+    public var id: NotificationID
+
+    public init(_ text: String, id: NotificationID) {
+        self.text = text
+        self.id = id
+    }
+}
+
+/// What storage says to the key of a test send.
+public enum TestSendTaking: Hashable, Sendable {
+    /// It is this caller's: send under this id, then keep the answer. The id is that of the first try, so that a push that was
+    /// sent before that caller died has the same `apns-id` as its retry.
+    case new(id: NotificationID)
+    /// Another has it. The answer is absent while that one is still at it.
+    case taken(id: NotificationID, answer: [UInt8]?)
+}
+
+/// Reads where sends stand. Errors are `ServiceError`.
+public protocol TelemetryStore: Sendable {
+    /// State and tallies of a send, from one snapshot; `nil` for an unknown one.
+    func telemetry(of id: NotificationID, in hub: HubID, at now: Timestamp) async throws -> NotificationTelemetry?
+
+    /// The same of several sends from one snapshot, with a number of questions to the database that does not grow with theirs, up to
+    /// `NotificationTelemetry.pageLimit`; unknown ones are absent.
+    func telemetry(
+        of ids: [NotificationID], in hub: HubID, at now: Timestamp
+    ) async throws -> [NotificationID: NotificationTelemetry]
+
+    /// Targets of a send that ended without their push, in the order of their places, at most `limit`.
+    func failures(of id: NotificationID, limit: Int, in hub: HubID) async throws -> [TargetFailure]
+
+    /// How much there is to dispatch, in all hubs.
+    func backlog(at now: Timestamp) async throws -> DispatchBacklog
+
+    /// Feedback after the number, in its order, at most `limit`. A number is given when the row is written, so that one that
+    /// is being written may come after its followers were read.
+    func feedback(after number: Int64, limit: Int, in hub: HubID) async throws -> [DeviceFeedback]
+
+    /// Feedback of one send after the number, in its order, at most `limit`. While the send goes on, more may come.
+    func feedback(of id: NotificationID, after number: Int64, limit: Int, in hub: HubID) async throws -> [DeviceFeedback]
+
+    /// Targets of a send that are named among its failures and of which feedback says nothing, in the order of their places, at most
+    /// `limit`. A handle is the one that the device has now; a direct send has none. Each is noted at `moment`.
+    func errors(
+        of id: NotificationID, notedAt moment: Timestamp, limit: Int, in hub: HubID
+    ) async throws -> [SendError]
+
+    /// Removes what ended before the moment, and idempotency keys and feedback that are older, at most `limit` of each; returns
+    /// how many rows went. Call it again until it returns 0.
+    func sweep(endedBefore moment: Timestamp, limit: Int) async throws -> Int
+}
+
+/// A target of a send that got no push, with the handle that was tried.
+public struct SendError: Hashable, Sendable {
+    public var platform: Platform
+    /// Absent where it is not kept: for a direct send, and for a device that was removed since.
+    public var handle: DeviceHandle?
+    /// The record that was sent to; absent for a direct send.
+    public var record: RecordID?
+    /// The installation that the record belongs to, if any.
+    public var installation: RecordID?
+    public var outcome: TargetOutcome
+    public var notedAt: Timestamp
+
+    public init(
+        platform: Platform, handle: DeviceHandle?, record: RecordID?, installation: RecordID?, outcome: TargetOutcome,
+        notedAt: Timestamp
+    ) {
+        self.platform = platform
+        self.handle = handle
+        self.record = record
+        self.installation = installation
+        self.outcome = outcome
+        self.notedAt = notedAt
+    }
+
+    /// The same from feedback.
+    public init(_ feedback: DeviceFeedback) {
+        self.init(
+            platform: feedback.platform, handle: feedback.handle, record: feedback.record, installation: feedback.installation,
+            outcome: feedback.reason == .gone ? .gone : .badToken, notedAt: feedback.notedAt)
+    }
+
+    /// The outcomes that are errors, besides those that feedback lists: something kept the push from a device that was meant.
+    public static let outcomes: Set<TargetOutcome> = [.rejected, .tooLarge, .invalidFormat, .unknown, .expired, .noTransport]
+}
+
+/// Reads the errors of one send page by page: first what is not in feedback, then feedback.
+public struct SendErrorPages: Sendable {
+    /// The most errors that are read of one send. The feedback of a hub has no such limit.
+    public static let limit = 100_000
+    private static let page = 1_000
+
+    private let store: any TelemetryStore
+    private let hub: HubID
+    private let id: NotificationID
+    private let moment: Timestamp
+    private var hasBegun = false
+    private var mark: Int64 = 0
+    private var rest = Self.limit
+
+    init(_ store: any TelemetryStore, _ hub: HubID, _ id: NotificationID, moment: Timestamp) {
+        self.store = store
+        self.hub = hub
+        self.id = id
+        self.moment = moment
+    }
+
+    /// The next page, at most 1,000 errors; empty at the end.
+    public mutating func next() async throws -> [SendError] {
+        if !hasBegun {
+            hasBegun = true
+            let errors = try await store.errors(of: id, notedAt: moment, limit: Self.page, in: hub)
+            rest -= errors.count
+            if !errors.isEmpty { return errors }
+        }
+        guard rest > 0 else { return [] }
+        let rows = try await store.feedback(of: id, after: mark, limit: min(Self.page, rest), in: hub)
+        mark = rows.last?.number ?? mark
+        rest -= rows.count
+        return rows.map(SendError.init)
+    }
 }

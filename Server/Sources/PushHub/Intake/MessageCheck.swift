@@ -1,6 +1,7 @@
 import NotificationTemplates
 import RichPushModel
 import ServiceErrors
+import WireText
 
 /// The checks of intake on a message: what can be known to fail is the caller's mistake now, not an outcome later.
 struct MessageCheck {
@@ -94,14 +95,11 @@ struct MessageCheck {
         }
     }
 
-    /// Bytes that APNs carries at most (Reference/APNs.md#3-2).
-    static func largestBody(ofType pushType: String) -> Int { pushType == "voip" ? 5120 : 4096 }
-
     private func priority(of message: PushMessage, _ pushType: String) throws -> Int {
         let priority = message.priority ?? (pushType == "background" ? 5 : 10)
         try Self.check(priority: priority)
         if pushType == "background", priority == 10 {
-            // Who names no type means a silent push as it was before there were types: the priority was lowered then.
+            // Without a push type this is a silent push of the time before push types, whose priority was lowered.
             guard message.pushType != nil else { return 5 }
             throw ServiceError(.invalidField, "a background push cannot have priority 10 (use 5 or 1)")
         }
@@ -144,5 +142,132 @@ struct MessageCheck {
         guard let expiresAt = message.expiresAt, expiresAt != PushMessage.oneTry else { return }
         if expiresAt <= now { throw ServiceError(.invalidField, "the expiry lies in the past") }
         if expiresAt <= dueAt { throw ServiceError(.invalidField, "the expiry lies before the time at which the send is due") }
+    }
+}
+
+/// What the hub has to know of a body for APNs; the bytes themselves go out untouched.
+struct PushBody: Hashable {
+    /// Whether the body asks for a wake-up: `content-available` 1.
+    let wakes: Bool
+    /// Whether it shows, plays or counts something: an alert, a sound or a badge that is not empty. (The rich push tutorial's own
+    /// body carries `"sound":""`.)
+    let isPerceptible: Bool
+
+    /// Whether it has an alert that is not empty.
+    let alerts: Bool
+
+    /// Whether it is a background push.
+    var isSilent: Bool { wakes && !isPerceptible }
+
+    /// Reads a body. Throws `malformed-json` with the place unless it is one JSON object in UTF-8 with at most one `aps`, which is
+    /// an object.
+    init(_ bytes: [UInt8]) throws(ServiceError) {
+        let aps = try PushBodyReader.aps(in: bytes) ?? [:]
+        wakes = aps["content-available"] == .one
+        alerts = Self.isFilled(aps["alert"])
+        isPerceptible = alerts || Self.isFilled(aps["sound"]) || Self.isFilled(aps["badge"])
+    }
+
+    private static func isFilled(_ value: PushBodyReader.Value?) -> Bool {
+        switch value {
+        case nil, .null, .text(isEmpty: true), .object(isEmpty: true): false
+        case .text, .object, .one, .other: true
+        }
+    }
+}
+
+/// Reads the body of a push for APNs once and says where it breaks a rule. The bytes themselves go out as they came, so what is read
+/// here is what a phone will read: nothing is corrected and nothing foreign let through. A name may occur twice outside `aps`, where
+/// the hub reads nothing.
+struct PushBodyReader {
+    /// The kinds of values that callers distinguish.
+    enum Value: Hashable {
+        case text(isEmpty: Bool)
+        case object(isEmpty: Bool)
+        case null
+        case one
+        /// Any other number, a list, `true` or `false`.
+        case other
+    }
+
+    /// Objects and lists within each other.
+    private static let maximumDepth = 128
+
+    private var cursor: JSONCursor
+
+    /// The members of `aps`, `nil` where there is none. Throws `malformed-json`.
+    static func aps(in bytes: [UInt8]) throws(ServiceError) -> [String: Value]? {
+        do throws(JSONFault) {
+            var reader = PushBodyReader(cursor: try JSONCursor(validating: bytes, depthLimit: maximumDepth))
+            return try reader.body()
+        } catch {
+            throw ServiceError(.malformedJSON, "the body of a push \(words(for: error.problem)) (at byte \(error.start + 1))")
+        }
+    }
+
+    private mutating func body() throws(JSONFault) -> [String: Value]? {
+        cursor.skipBlanks()
+        guard cursor.kind == .object else { throw cursor.fault(.rule("must be one JSON object")) }
+        var aps: [String: Value]?
+        var isFirst = true
+        while let name = try cursor.nextName(&isFirst) {
+            if name == "aps" {
+                guard aps == nil else { throw cursor.fault(.rule("names aps twice")) }
+                guard cursor.kind == .object else { throw cursor.fault(.rule("has an aps that is no object")) }
+                aps = try members()
+            } else {
+                try cursor.skipValue()
+            }
+        }
+        try cursor.end()
+        return aps
+    }
+
+    private mutating func members() throws(JSONFault) -> [String: Value] {
+        var members: [String: Value] = [:]
+        var isFirst = true
+        while let name = try cursor.nextName(&isFirst) {
+            let value = try value()
+            guard members.updateValue(value, forKey: name) == nil else {
+                throw cursor.fault(.rule("names a member of aps twice"))
+            }
+        }
+        return members
+    }
+
+    private mutating func value() throws(JSONFault) -> Value {
+        let (start, kind) = (cursor.position, cursor.kind)
+        try cursor.skipValue()
+        let text = start..<cursor.position
+        switch kind {
+        case .string: return .text(isEmpty: text.count == 2)
+        case .object:
+            let content = cursor.bytes[text].dropFirst().dropLast()
+            return .object(isEmpty: content.allSatisfy { $0 == 0x20 || $0 == 0x09 || $0 == 0x0A || $0 == 0x0D })
+        case .null: return .null
+        case .number: return Double(cursor.text(text)) == 1 ? .one : .other
+        case .list, .boolean, nil: return .other
+        }
+    }
+
+    private static func words(for problem: JSONFault.Problem) -> String {
+        switch problem {
+        case .notUTF8: "is not UTF-8"
+        case .tooDeep(let limit): "is nested deeper than \(limit)"
+        case .value: "lacks a value"
+        case .name: "lacks a name in quotes"
+        case .colon: "lacks a colon"
+        case .commaOrBrace: "lacks a comma or a closing brace"
+        case .commaOrBracket: "lacks a comma or a closing bracket"
+        case .digit: "has a malformed number"
+        case .duplicateName: "names a member twice"
+        case .unterminatedString: "has a text without an end"
+        case .controlCharacter: "has a control character in a text"
+        case .unterminatedEscape, .unknownEscape: "has an unknown escape"
+        case .malformedUnicodeEscape: "has a malformed escape"
+        case .loneSurrogate: "has half a character"
+        case .end: "must be one JSON object and nothing behind it"
+        case .rule(let words): words
+        }
     }
 }

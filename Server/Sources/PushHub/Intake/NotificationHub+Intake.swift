@@ -29,22 +29,31 @@ extension NotificationHub {
         if let pace = command.pushesPerSecond, !SendCommand.paceRange.contains(pace) {
             throw ServiceError(.invalidField, "pushesPerSecond: it must be a whole number from 1 to 100000")
         }
-        let plan = try await slices(recipients, isScheduled: dueAt > now, command.pushesPerSecond)
+        let plan = try await plan(recipients, isScheduled: dueAt > now, command.pushesPerSecond)
         var send = AcceptedSend(
             hub: id, id: notification, message: message, recipients: recipients, enqueuedAt: now, dueAt: dueAt,
             slices: plan.slices, pushesPerSecond: command.pushesPerSecond, idempotency: idempotency)
         send.targets = plan.targets
+        send.query = plan.query
         return send
     }
 
-    private func slices(
-        _ recipients: SendRecipients, isScheduled: Bool, _ pace: Int?
-    ) async throws -> (slices: SlicePlan, targets: Int?) {
-        if let handles = recipients.handles { return (SlicePlan(handles: handles.count), handles.count) }
-        let size = try await stores.intake.audienceSize(
+    /// How a send is found and cut into slices.
+    private struct DispatchPlan {
+        var slices: SlicePlan
+        var targets: Int?
+        var query: AudienceQuery?
+    }
+
+    private func plan(_ recipients: SendRecipients, isScheduled: Bool, _ pace: Int?) async throws -> DispatchPlan {
+        if let handles = recipients.handles {
+            return DispatchPlan(slices: SlicePlan(handles: handles.count), targets: handles.count)
+        }
+        let audience = try await stores.intake.compile(
             recipients.audience, in: id, limit: SlicePlan.singleSliceLimit + 1)
-        let plan = SlicePlan(audience: size, isScheduled: isScheduled, pushesPerSecond: pace)
-        return (plan, isScheduled || size > SlicePlan.singleSliceLimit ? nil : size)
+        let slices = SlicePlan(audience: audience.size, isScheduled: isScheduled, pushesPerSecond: pace)
+        let isCounted = !isScheduled && audience.size <= SlicePlan.singleSliceLimit
+        return DispatchPlan(slices: slices, targets: isCounted ? audience.size : nil, query: audience.query)
     }
 
     /// Throws `ServiceError` for recipients that no send can have; takes repeats out.
@@ -66,7 +75,7 @@ extension NotificationHub {
                 throw ServiceError(.invalidField, "a send goes to 1 to \(settings.limits.handles) handles")
             }
             var seen: Set<DeviceHandle> = []
-            // What is no handle stays in, to be counted as a bad one: the others shall not wait for its sender to mend it.
+            // A malformed handle stays in the list and counts as a bad token, so that the valid ones get their push.
             let known = handles.map { DeviceHandle($0.text, platform: platform) ?? DeviceHandle(malformed: $0.text) }
             return .handles(known.filter { seen.insert($0).inserted })
         }
@@ -105,4 +114,29 @@ extension NotificationHub {
             throw ServiceError(.idempotencyMismatch, "the idempotency key was used before for another content")
         }
     }
+}
+
+/// Wakes the dispatcher of this process when there may be work. Losing a call costs a poll interval, nothing else.
+public final class DispatchSignal: Sendable {
+    /// One element per call, calls in a row merged. For one reader.
+    let wakes: AsyncStream<Void>
+    private let continuation: AsyncStream<Void>.Continuation
+    /// One element per call of `announce`, calls in a row merged. For one reader, which may notify other nodes.
+    public let announcements: AsyncStream<Void>
+    private let announcing: AsyncStream<Void>.Continuation
+
+    /// Creates a signal, to be shared by hub and dispatcher.
+    public init() {
+        (wakes, continuation) = AsyncStream.makeStream(bufferingPolicy: .bufferingNewest(1))
+        (announcements, announcing) = AsyncStream.makeStream(bufferingPolicy: .bufferingNewest(1))
+    }
+
+    /// Says that this process accepted work, which any node may do.
+    public func announce() {
+        wake()
+        announcing.yield()
+    }
+
+    /// Says that there may be work.
+    public func wake() { continuation.yield() }
 }

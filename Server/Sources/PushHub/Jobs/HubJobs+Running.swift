@@ -76,13 +76,13 @@ extension HubJobs {
         }
     }
 
-    /// Writes down that and why the job has failed, and ends it. From the first on nobody goes on with it: who takes it after this process
-    /// has died, or has been stopped, only brings it to its end, which can be done again and again.
+    /// Stores the reason of the failure, then ends the job. If this process dies or stops in between, the next node that takes the job
+    /// only ends it, which can be repeated safely.
     private func fail(_ lease: JobLease, _ reason: String) async {
         logger.warning("A job failed", metadata: ["job": "\(lease.job.number)", "reason": "\(reason)"])
         do {
             let current = try await store.job(lease.job.number, in: lease.job.hub)?.progress ?? lease.job.progress
-            // Whoever has lost the lease has nothing to say about the files any more.
+            // A node that lost the lease must not touch the files.
             guard
                 try await store.checkpoint(lease, current, state: .running, failure: reason, until: deadline, at: clock.now)
             else { return }
@@ -92,8 +92,8 @@ extension HubJobs {
         }
     }
 
-    /// Ends a job of which it is written down that it has failed. Its progress does not change any more, so that whoever does this, late
-    /// or twice, writes and cuts the same.
+    /// Ends a job whose failure is stored. Its progress no longer changes, so every node that does this writes and truncates the same,
+    /// even late or twice.
     private func end(_ lease: JobLease, _ progress: JobProgress, _ reason: String) async throws {
         var progress = progress
         do {
@@ -127,4 +127,109 @@ extension HubJobs {
 /// Why a job cannot go on at all.
 struct JobFault: Error {
     var reason: String
+}
+
+/// The two files of a job, written from where the committed progress says they are; what is pending is written at once.
+///
+/// A stalled worker may resume after another has taken its place. All write the same bytes at the same positions. Only the worker
+/// that did the last page, and so held the lease until then, truncates what a dead worker may have left behind.
+struct JobFiles {
+    private let output: any BlobAppending
+    private let failed: any BlobAppending
+
+    /// Opens the files; `progress` then counts what is pending as written.
+    init(_ job: HubJob, _ containers: any ContainerStore, _ progress: inout JobProgress) async throws {
+        guard let outputName = BlobName(job.outputFile), let failedName = BlobName(job.failedFile) else {
+            throw JobFault(reason: "the names of its files are not valid")
+        }
+        output = try await Self.opened(
+            BlobReference(hub: job.hub, container: job.output, name: outputName), at: progress.outputSize, containers)
+        failed = try await Self.opened(
+            BlobReference(hub: job.hub, container: job.output, name: failedName), at: progress.failedSize, containers)
+        try await write(&progress)
+    }
+
+    /// A file that was removed in the middle, or lies where files lay before a bucket was set, must not end as one that is complete.
+    private static func opened(
+        _ blob: BlobReference, at size: Int64, _ containers: any ContainerStore
+    ) async throws -> any BlobAppending {
+        if size > 0, try await containers.open(blob)?.size ?? 0 < size {
+            throw JobFault(reason: "the file \(blob.name), of which a part was written, is not there any more")
+        }
+        return try await containers.append(to: blob, at: size)
+    }
+
+    /// Ends the files where the progress does. To be called once everything is written, before the job is called over.
+    func finish(_ progress: JobProgress) async throws {
+        try await output.cut(to: progress.outputSize)
+        try await failed.cut(to: progress.failedSize)
+    }
+
+    /// Writes what is pending, durably.
+    func write(_ progress: inout JobProgress) async throws {
+        if !progress.pendingOutput.isEmpty {
+            try await output.write(Array(progress.pendingOutput.utf8))
+            try await output.synchronize()
+        }
+        if !progress.pendingFailed.isEmpty {
+            try await failed.write(Array(progress.pendingFailed.utf8))
+            try await failed.synchronize()
+        }
+        progress.outputSize += Int64(progress.pendingOutput.utf8.count)
+        progress.failedSize += Int64(progress.pendingFailed.utf8.count)
+        progress.pendingOutput = ""
+        progress.pendingFailed = ""
+    }
+}
+
+/// Writes every registration of a hub to a file, page by page in the order of keys. Installations are none: they come with the
+/// next start of their app. A registration that comes or goes meanwhile may be in the
+/// file or not; one that does neither is in it once.
+private struct ExportRun {
+    private let jobs: HubJobs
+    private let lease: JobLease
+
+    init(_ jobs: HubJobs, _ lease: JobLease) {
+        self.jobs = jobs
+        self.lease = lease
+    }
+
+    /// Whether the job came to its end; `false` when another node works on it now.
+    func run() async throws -> Bool {
+        var progress = lease.job.progress
+        let files = try await JobFiles(lease.job, jobs.containers, &progress)
+        while true {
+            try Task.checkCancellation()
+            let request = DeviceListRequest(.all, after: progress.cursor, limit: jobs.settings.pageSize)
+            let page = try await jobs.devices.devices(request, in: lease.job.hub)
+            let (lines, taken) = lines(of: page.records)
+            // Committed before the file is written, as in imports: a node that lost the lease must not write to a file that another
+            // node now owns.
+            progress.pendingOutput = lines
+            progress.succeeded += Int64(taken.count { $0.kind == .registration })
+            progress.done += Int64(taken.count)
+            let isLast = page.next == nil && taken.count == page.records.count
+            progress.cursor = isLast ? .last : taken.last?.sliceKey ?? .last
+            guard try await commit(progress, isOver: false) else { return false }
+            try await files.write(&progress)
+            guard isLast else { continue }
+            try await files.finish(progress)
+            return try await commit(progress, isOver: true)
+        }
+    }
+
+    /// The lines of as many records as fit into a commit: templates may be long.
+    private func lines(of records: [DeviceRecord]) -> (lines: String, taken: ArraySlice<DeviceRecord>) {
+        var lines = ""
+        for (index, record) in records.enumerated() {
+            if record.kind == .registration { lines += jobs.format.line(for: record) }
+            if lines.utf8.count >= jobs.settings.batchBytes { return (lines, records[...index]) }
+        }
+        return (lines, records[...])
+    }
+
+    private func commit(_ progress: JobProgress, isOver: Bool) async throws -> Bool {
+        try await jobs.store.checkpoint(
+            lease, progress, state: isOver ? .completed : .running, failure: nil, until: jobs.deadline, at: jobs.clock.now)
+    }
 }

@@ -35,7 +35,6 @@ public struct HubJobs: Sendable {
         /// Which leases that are found at the start are those of a process that died.
         public var takeover = LeaseTakeover.none
 
-        /// The defaults.
         public init() {}
     }
 
@@ -98,7 +97,6 @@ public struct JobRequest: Hashable, Sendable {
     /// Absent for exports.
     public var source: Source?
 
-    /// Creates a request.
     public init(kind: HubJob.Kind, hubName: String, output: ContainerName, source: Source?) {
         self.kind = kind
         self.hubName = hubName
@@ -148,5 +146,81 @@ extension HubJobs {
             }
             return found.map { (BlobReference(hub: hub, container: container, name: $0.name), $0.size) }
         }
+    }
+}
+
+extension NotificationHub {
+    /// A part of an installation as the hub would store it: checked, and with the hub's own expiry where it says none. Throws
+    /// `ServiceError`.
+    func accepted(_ part: InstallationPart) throws -> InstallationPart {
+        var accepted = part
+        accepted.limits = settings.limits
+        accepted.content.expiresAt = part.content.expiresAt ?? defaultExpiry(at: clock.now)
+        _ = try part.content.checked(limits: settings.limits)
+        return accepted
+    }
+}
+
+/// How registrations and feedback look in files. Adapters know; jobs only move lines.
+public protocol HubFileFormat: Sendable {
+    /// A record as a line, with its line end.
+    func line(for record: DeviceRecord) -> String
+
+    /// The line for a removed record, with its line end.
+    func line(forRemoved id: RecordID) -> String
+
+    /// A line that failed, with the reason in a form that an import ignores, so that the file can be corrected and imported again.
+    /// `line` is absent when it was too long to be kept.
+    func line(failed line: [UInt8]?, number: Int, reason: String) -> String
+
+    /// What a line asks for in a job of this kind; `nil` for a line with nothing but remarks. Throws `ServiceError` with the
+    /// reason.
+    func change(in line: [UInt8], for kind: HubJob.Kind) throws -> RegistrationChange?
+
+    /// Feedback as one document.
+    func document(for feedback: DeviceFeedback) -> String
+}
+
+extension HubJobs {
+    /// How many files one call lays down at most; the next call goes on.
+    private static let filesAtOnce = 100
+
+    /// Lays the feedback of a hub that is new since the last call into files of its feedback container, at most 1,000 documents in
+    /// each. A file is named after its first and last row, so that a node that stalls between reading and writing cannot replace a
+    /// file that another node wrote meanwhile. Then, or when a mark is lost, rows are in two files.
+    ///
+    /// Where there is no room for more, what lies there can be read all the same.
+    public func layDownFeedback(of hub: NotificationHub) async throws {
+        do { try await layDownNewFeedback(of: hub) } catch let error as ServiceError where error.code == .quotaExceeded {
+            logger.warning("There is no room for a hub's feedback", metadata: ["hub_id": "\(hub.id.number)"])
+        }
+    }
+
+    private func layDownNewFeedback(of hub: NotificationHub) async throws {
+        var mark = try await store.feedbackMark(in: hub.id)
+        // What is younger may have others before it whose transaction is still open.
+        let limit = clock.now - store.feedbackSettling
+        for _ in 0..<Self.filesAtOnce {
+            let rows = try await hub.feedback(after: mark).prefix { $0.notedAt <= limit }
+            guard let first = rows.first, let last = rows.last else { return }
+            try await write(Array(rows), "\(Self.padded(first.number))-\(Self.padded(last.number))", hub.id)
+            guard try await store.moveFeedbackMark(from: mark, to: last.number, in: hub.id) else { return }
+            mark = last.number
+        }
+    }
+
+    private static func padded(_ number: Int64) -> String {
+        let digits = String(number)
+        return String(repeating: "0", count: max(0, 19 - digits.count)) + digits
+    }
+
+    private func write(_ rows: [DeviceFeedback], _ numbers: String, _ hub: HubID) async throws {
+        guard let name = BlobName("feedback-\(numbers).xml") else { return }
+        let blob = BlobReference(hub: hub, container: .feedback, name: name)
+        let upload = try await containers.put(blob, limit: .max)
+        var text = ""
+        for row in rows { text += format.document(for: row) }
+        try await upload.write(Array(text.utf8))
+        try await upload.finish()
     }
 }

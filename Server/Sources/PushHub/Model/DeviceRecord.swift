@@ -1,4 +1,5 @@
 import RichPushModel
+import WireText
 
 /// One target of a hub: a device's native one or one of its templates.
 ///
@@ -30,7 +31,7 @@ public struct DeviceRecord: Hashable, Sendable {
     /// After which the record is in no audience and may be removed; absent means never.
     public var expiresAt: Timestamp?
     /// Set when APNs called the handle bad: the record is in no audience until it registers again.
-    public var parkedAt: Timestamp?
+    public var inactiveAt: Timestamp?
     /// Counts the changes, from 1; the entity tag of the hub protocol.
     public var version: Int64
     public var sliceKey: SliceKey
@@ -43,11 +44,10 @@ public struct DeviceRecord: Hashable, Sendable {
     /// Extras of the platform by their wire names, for example `P256DH` or `SecondaryTileName`.
     public var details: [String: String]
 
-    /// Creates a record.
     public init(
         id: RecordID, kind: Kind, platform: Platform = .apns, handle: DeviceHandle?, environment: String? = nil,
         topic: String? = nil, tags: [Tag] = [], userID: String? = nil, createdAt: Timestamp, registeredAt: Timestamp,
-        expiresAt: Timestamp? = nil, parkedAt: Timestamp? = nil, version: Int64 = 1, sliceKey: SliceKey? = nil,
+        expiresAt: Timestamp? = nil, inactiveAt: Timestamp? = nil, version: Int64 = 1, sliceKey: SliceKey? = nil,
         template: DeviceTemplate? = nil, parent: RecordID? = nil, pushVariables: [String: String] = [:],
         details: [String: String] = [:]
     ) {
@@ -62,7 +62,7 @@ public struct DeviceRecord: Hashable, Sendable {
         self.createdAt = createdAt
         self.registeredAt = registeredAt
         self.expiresAt = expiresAt
-        self.parkedAt = parkedAt
+        self.inactiveAt = inactiveAt
         self.version = version
         self.sliceKey = sliceKey ?? SliceKey(of: id)
         self.template = template
@@ -79,4 +79,96 @@ extension DeviceRecord {
         let pairs = [pushVariables, details].joined().reduce(0) { $0 + $1.key.utf8.count + $1.value.utf8.count }
         return own + pairs + (template?.textBytes ?? 0)
     }
+}
+
+extension DeviceRecord {
+    /// The installation that the record is, or belongs to.
+    public var installation: RecordID? { kind == .installation ? parent ?? id : nil }
+
+    /// The tile of the installation that the record belongs to.
+    public var tile: String? { parent == nil ? nil : details[Self.tileDetail] }
+
+    /// The name under which the details hold the tile, as on the wire.
+    public static let tileDetail = "SecondaryTileName"
+
+    /// Whether a send of that format means the record.
+    public func isTarget(of format: SendFormat) -> Bool {
+        switch format {
+        case .native(let platform): template == nil && platform == self.platform
+        case .template: template != nil
+        }
+    }
+
+    /// What expressions see: the record's own tags and those that address it (Reference/AzureNotificationHubs.md#3-1).
+    public var matchingTags: Set<Tag> {
+        var all = Set(tags)
+        if kind == .installation, let tag = Tag.addressedInstallation((parent ?? id).text) { all.insert(tag) }
+        if kind == .installation, let userID, let tag = Tag.addressedUser(userID) { all.insert(tag) }
+        return all
+    }
+}
+
+/// What a push service calls a device. For APNs: upper-case hexadecimal, whole bytes, 1 to 200 of them.
+///
+/// It is opaque, may change, is never an identity, and is printed shortened only.
+public struct DeviceHandle: Hashable, Sendable {
+    /// The canonical form.
+    public let text: String
+
+    /// Reads a handle of the platform in any accepted spelling; `nil` when it is malformed.
+    public init?(_ text: String, platform: Platform) {
+        guard platform == .apns else {
+            guard (1...Self.maximumLength).contains(text.utf8.count), !text.unicodeScalars.contains(where: Self.isControl) else {
+                return nil
+            }
+            self.text = text
+            return
+        }
+        let upper = text.uppercased()
+        guard (2...400).contains(upper.utf8.count), upper.utf8.count % 2 == 0, upper.utf8.allSatisfy(\.isASCIIHexadecimalDigit)
+        else {
+            return nil
+        }
+        self.text = upper
+    }
+
+    /// Keeps a text that is no handle, so that a direct send can count it. What no database and no document can hold is replaced;
+    /// that makes no handle of it.
+    public init(malformed text: String) {
+        self.text = String(text.prefix(Self.maximumLength).map { $0.unicodeScalars.contains(where: Self.isControl) ? "?" : $0 })
+    }
+
+    /// Takes a handle from storage, where it is canonical already.
+    public init(canonical text: String) { self.text = text }
+
+    /// Bytes of a handle that is not Apple's; most are URLs.
+    private static let maximumLength = 4096
+
+    private static func isControl(_ scalar: Unicode.Scalar) -> Bool { scalar.value < 0x20 || scalar.value == 0x7F }
+}
+
+extension DeviceHandle: CustomStringConvertible {
+    /// The first six characters, which is all that a log may show.
+    public var description: String { text.prefix(6) + "…" }
+}
+
+extension Platform {
+    /// Firebase by its retired interface.
+    public static let gcm = Platform(rawValue: "gcm")
+    /// Firebase by its present interface.
+    public static let fcmv1 = Platform(rawValue: "fcmv1")
+    public static let wns = Platform(rawValue: "wns")
+    public static let mpns = Platform(rawValue: "mpns")
+    public static let adm = Platform(rawValue: "adm")
+    public static let baidu = Platform(rawValue: "baidu")
+    public static let browser = Platform(rawValue: "browser")
+    public static let xiaomi = Platform(rawValue: "xiaomi")
+
+    /// Every platform whose registrations a hub keeps (Reference/AzureNotificationHubs.md#5-1). Only `apns` has a transport.
+    public static let known: [Platform] = [.apns, .gcm, .fcmv1, .wns, .mpns, .adm, .baidu, .browser, .xiaomi]
+}
+
+extension Platform {
+    /// Whether this version can push to it. What is sent to another is counted as skipped.
+    public var hasTransport: Bool { self == .apns }
 }

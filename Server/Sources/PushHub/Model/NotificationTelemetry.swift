@@ -17,7 +17,7 @@ public struct NotificationTelemetry: Hashable, Sendable {
     public var endOrder: OrderNumber?
     /// Over all platforms.
     public var outcomes: [TargetOutcome: Int]
-    /// The same by platform. A native send has its own platform here, even when it reached nobody.
+    /// The same by platform. A native send has its own platform here, even when it had no targets.
     public var platformOutcomes: [Platform: [TargetOutcome: Int]]
     /// How many targets ended with an outcome for each reason that was given. Outcomes without a reason are not in it.
     public var reasons: [OutcomeReason: Int] = [:]
@@ -55,7 +55,7 @@ public struct NotificationTelemetry: Hashable, Sendable {
     }
 }
 
-/// An outcome of targets of one platform, and the push service's or the transport's word for it.
+/// An outcome of targets of one platform, and the reason from the push service or the transport.
 public struct OutcomeReason: Hashable, Sendable {
     /// The longest reason, in bytes. What is longer is cut: it is text of the push service.
     public static let longest = 64
@@ -68,7 +68,6 @@ public struct OutcomeReason: Hashable, Sendable {
     public var outcome: TargetOutcome
     public let reason: String
 
-    /// Creates a reason.
     public init(platform: Platform = .apns, outcome: TargetOutcome, reason: String) {
         self.platform = platform
         self.outcome = outcome
@@ -83,19 +82,18 @@ public struct OutcomeReason: Hashable, Sendable {
 
 /// What a send waits for.
 public struct SendWait: Hashable, Sendable {
-    /// Who has to act.
+    /// The party that has to act.
     public enum Cause: String, Sendable, CaseIterable {
         /// An operator has to correct the credential or the configuration.
         case `operator`
-        /// The push service, or the way to it, has to come back.
+        /// The push service, or the way to it, has to come back, or it refused the next push for now.
         case pushService = "push-service"
     }
 
     public var cause: Cause
-    /// The push service's or the transport's word.
+    /// As the push service or the transport states it.
     public var reason: String
 
-    /// Creates a wait.
     public init(_ cause: Cause, reason: String) {
         self.cause = cause
         self.reason = reason
@@ -123,15 +121,131 @@ public struct TargetFailure: Hashable, Sendable {
     /// Absent for a direct send, and for a device that was removed.
     public var record: RecordID?
     public var outcome: TargetOutcome
-    /// The push service's or the transport's word, if there was one.
+    /// The reason from the push service or the transport, if there was one.
     public var reason: String?
 
-    /// Creates a failure.
     public init(key: SliceKey, platform: Platform, record: RecordID?, outcome: TargetOutcome, reason: String?) {
         self.key = key
         self.platform = platform
         self.record = record
         self.outcome = outcome
         self.reason = reason
+    }
+}
+
+/// The life of a send.
+public enum NotificationState: String, Sendable, CaseIterable {
+    /// Accepted, due later.
+    case scheduled
+    /// Accepted and due, no slice leased yet.
+    case accepted
+    /// At least one slice was leased.
+    case dispatching
+    /// Every target has an outcome.
+    case completed
+    /// Cancelled or recalled before every target had one.
+    case cancelled
+    /// Its time ran out before every target was tried.
+    case expired
+    /// Could not be dispatched at all.
+    case failed
+
+    /// Whether nothing more will happen.
+    public var isFinal: Bool {
+        switch self {
+        case .scheduled, .accepted, .dispatching: false
+        case .completed, .cancelled, .expired, .failed: true
+        }
+    }
+}
+
+/// What became of one target, for the tallies. The raw value is stored and shown.
+public enum TargetOutcome: String, Sendable, CaseIterable {
+    /// The push service took it.
+    case accepted
+    /// The push service says the device is gone; the record was forgotten.
+    case gone
+    /// The push service says the token is malformed or of the other environment; the record became inactive. Or a direct send named
+    /// what is no token.
+    case badToken = "bad-token"
+    /// The push service refused this push for another reason.
+    case rejected
+    /// The push, or what a template made of the send, is larger than the push service takes.
+    case tooLarge = "too-large"
+    /// What a template made of the send is nothing that the push service takes.
+    case invalidFormat = "invalid-format"
+    /// Not known whether it arrived, and no more tries are left.
+    case unknown
+    /// Its time ran out before it could be sent.
+    case expired
+    /// Not sent on purpose: another record with the same handle gets it.
+    case skipped
+    /// Nothing here sends to it: the platform has no transport, or the environment no credential.
+    case noTransport = "no-transport"
+    /// The device was removed, or was not meant any more, before it could be tried again.
+    case removed
+}
+
+extension TargetOutcome {
+    /// Whether the device has its push, from this record or from another one of it.
+    public var isDelivered: Bool { self == .accepted || self == .skipped }
+}
+
+/// What a push service said of a handle that is of no use any more.
+public struct DeviceFeedback: Hashable, Sendable {
+    /// What it said.
+    public enum Reason: String, Sendable, CaseIterable {
+        /// The device is gone; its records were removed.
+        case gone
+        /// The handle is malformed or of the other environment; its records became inactive.
+        case badToken = "bad-token"
+    }
+
+    /// The number of the row, growing; 0 before it is stored.
+    public var number: Int64
+    public var platform: Platform
+    public var handle: DeviceHandle
+    /// The record that was sent to; absent for a direct send.
+    public var record: RecordID?
+    /// The installation that the record belongs to, if any. Who adds feedback need not know it: storage looks it up.
+    public var installation: RecordID?
+    public var notification: NotificationID
+    public var reason: Reason
+    /// When the store received it, which after an outage may be later than the decision.
+    public var notedAt: Timestamp
+
+    /// Creates feedback.
+    public init(
+        number: Int64 = 0, platform: Platform, handle: DeviceHandle, record: RecordID?, installation: RecordID? = nil,
+        notification: NotificationID, reason: Reason, notedAt: Timestamp
+    ) {
+        self.number = number
+        self.platform = platform
+        self.handle = handle
+        self.record = record
+        self.installation = installation
+        self.notification = notification
+        self.reason = reason
+        self.notedAt = notedAt
+    }
+}
+
+/// How much there is to dispatch, over all hubs and nodes. In slices, which are what nodes work on.
+public struct DispatchBacklog: Hashable, Sendable {
+    /// Slices that are due and not leased, by weight.
+    public var due: [SliceWeight: Int]
+    /// Slices that wait for a time: scheduled, backing off or paced.
+    public var waiting: Int
+    /// Slices that a node has leased.
+    public var leased: Int
+
+    /// Since when the slice that is due longest waits; absent when none is due.
+    public var oldestDueAt: Timestamp?
+
+    public init(due: [SliceWeight: Int] = [:], waiting: Int = 0, leased: Int = 0, oldestDueAt: Timestamp? = nil) {
+        self.due = due
+        self.waiting = waiting
+        self.leased = leased
+        self.oldestDueAt = oldestDueAt
     }
 }

@@ -1,4 +1,5 @@
 import RichPushModel
+import ServiceErrors
 import TagExpressions
 
 /// Looks at the record that a change replaces or removes and at the installation that it belongs to, in the transaction of the change, and
@@ -8,7 +9,7 @@ public typealias ReplacementCheck = @Sendable (_ record: DeviceRecord, _ install
 /// Keeps the devices of hubs. Errors are `ServiceError` (`storage-unavailable`, `outcome-unknown`, and those of preconditions).
 public protocol DeviceStore: Sendable {
     /// Creates or replaces a record and its tags; returns it as stored. A replaced record keeps `createdAt` and its slice
-    /// key, counts `version` up, leaves the parked state, and has `registeredAt` set to now. If the request says so, other
+    /// key, counts `version` up, makes an inactive record active, and has `registeredAt` set to now. If the request says so, other
     /// records with its handle go in the same transaction. What an installation of that name had besides goes, too.
     /// `conflict` for a record that belongs to an installation.
     ///
@@ -96,9 +97,80 @@ public struct StoredDevice: Hashable, Sendable {
     /// Records that had the same handle and are gone.
     public var replaced: [RecordID]
 
-    /// Creates an answer.
     public init(record: DeviceRecord, replaced: [RecordID] = []) {
         self.record = record
         self.replaced = replaced
+    }
+}
+
+/// What has to be so of a record for a change to be made. Decided in the transaction of the change.
+public enum DevicePrecondition: Hashable, Sendable {
+    case none
+    /// There is such a record, else `not-found`.
+    case exists
+    /// There is no such record, else `conflict`.
+    case absent
+    /// There is such a record, else `not-found`, and this is its version, else `precondition-failed`.
+    case version(Int64)
+
+    /// Throws `ServiceError` as above. `current` is the record's version, `nil` when there is no record.
+    public func check(_ current: Int64?) throws {
+        switch (self, current) {
+        case (.none, _), (.exists, .some), (.absent, nil): return
+        case (.exists, nil), (.version, nil): throw ServiceError(.notFound, "there is no such device")
+        case (.absent, .some): throw ServiceError(.conflict, "there is such a device already")
+        case (.version(let wanted), .some(let current)):
+            guard wanted == current else { throw ServiceError(.preconditionFailed, "the device was changed meanwhile") }
+        }
+    }
+}
+
+/// A question for a page of records, in order of slice key.
+public struct DeviceListRequest: Hashable, Sendable {
+    /// Which records.
+    public enum Selection: Hashable, Sendable {
+        case all
+        /// Those that have the tag; `$InstallationId:{…}` and `$UserId:{…}` work as well.
+        case tag(Tag)
+        /// Those whose handle is one of these spellings, on the platform or on any. At most `maximumHandles`.
+        case handles([DeviceHandle], platform: Platform?)
+    }
+
+    /// The most records of a page.
+    public static let maximumLimit = 1_000
+    /// About how many bytes of text a page has at most: it lies in memory until it is sent. A page ends before the record that would
+    /// be too much, so one with short templates is never cut by it at the 100 records that Azure gives.
+    public static let maximumBytes = 2 << 20
+    /// The most spellings of a handle.
+    public static let maximumHandles = 16
+
+    public var selection: Selection
+    /// Only records after this key: the `next` of the page before.
+    public var after: SliceKey
+    /// At most so many records, 1 to 1,000.
+    public var limit: Int
+    /// A page has fewer records where they have more text than this together, but always one.
+    public var byteLimit = Self.maximumBytes
+    /// Whether templates are read; a count needs none.
+    public var readsTemplates = true
+
+    public init(_ selection: Selection, after: SliceKey = .beforeAll, limit: Int = 100) {
+        self.selection = selection
+        self.after = after
+        self.limit = limit
+    }
+}
+
+/// A page of records: native targets and templates, those of installations too. Records without a handle are in no list. It may have
+/// fewer records than were asked for and not be the last: `next` alone says that.
+public struct DevicePage: Hashable, Sendable {
+    public var records: [DeviceRecord]
+    /// Where the next page begins; `nil` when this is the last one, also when it is exactly full
+    /// (Reference/AzureNotificationHubs.md#2-5).
+    public var next: SliceKey?
+
+    public init(records: [DeviceRecord], next: SliceKey?) {
+        self.records = records
+        self.next = next
     }
 }

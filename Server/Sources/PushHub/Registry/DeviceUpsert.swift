@@ -1,4 +1,6 @@
+import NotificationTemplates
 import RichPushModel
+import ServiceErrors
 
 /// A request to create a record or to replace what a record says.
 public struct DeviceUpsert: Hashable, Sendable {
@@ -24,7 +26,6 @@ public struct DeviceUpsert: Hashable, Sendable {
     /// What has to be so for the change to be made.
     public var precondition: DevicePrecondition
 
-    /// Creates a request.
     public init(
         id: RecordID, kind: DeviceRecord.Kind, platform: Platform = .apns, handle: DeviceHandle?, environment: String? = nil,
         topic: String? = nil, tags: [Tag] = [], userID: String? = nil, expiresAt: Timestamp? = nil,
@@ -47,4 +48,138 @@ public struct DeviceUpsert: Hashable, Sendable {
         self.expiresByDefault = expiresByDefault
         self.precondition = precondition
     }
+}
+
+extension DeviceUpsert {
+    /// Checks the request; throws `ServiceError` (`invalid-field`) for what a hub does not keep.
+    func checked(at now: Timestamp, limits: HubRequestLimits = HubRequestLimits()) throws -> DeviceUpsert {
+        var request = self
+        request.tags = try DeviceCheck.tags(tags, limits)
+        if kind == .installation { try DeviceCheck.installationID(id) } else { try DeviceCheck.id(id) }
+        try request.checkHandle()
+        try DeviceCheck.platform(platform)
+        try DeviceCheck.words(environment: environment, topic: topic, userID: userID)
+        try DeviceCheck.extras(pushVariables: pushVariables, details: details)
+        if let template {
+            guard kind == .registration else {
+                throw ServiceError(.invalidField, "a template of an installation is put with the installation")
+            }
+            try DeviceCheck.template(template, platform)
+        }
+        try DeviceCheck.expiry(expiresAt, at: now)
+        return request
+    }
+
+    private func checkHandle() throws {
+        guard let handle else {
+            if kind == .registration { throw ServiceError(.invalidField, "a registration needs a handle") }
+            return
+        }
+        try DeviceCheck.handle(handle, platform)
+    }
+}
+
+/// What registrations and installations have in common to be checked. Everything throws `ServiceError` (`invalid-field`).
+enum DeviceCheck {
+    /// The tags without duplicates: the first spelling of each stays.
+    static func tags(_ tags: [Tag], _ limits: HubRequestLimits) throws -> [Tag] {
+        var seen: Set<Tag> = []
+        let unique = tags.filter { seen.insert($0).inserted }
+        guard unique.count <= limits.tags else {
+            throw ServiceError(.invalidField, "a device has at most \(limits.tags) tags")
+        }
+        // The server adds these two itself; a client that could set them could receive for others.
+        guard !unique.contains(where: { $0.text.hasPrefix("$") }) else {
+            throw ServiceError(.invalidField, "a device cannot be given a tag that begins with $")
+        }
+        return unique
+    }
+
+    static func id(_ id: RecordID) throws {
+        if id.isDerived {
+            throw ServiceError(.conflict, "this record belongs to an installation; change the installation instead")
+        }
+    }
+
+    static func installationID(_ id: RecordID) throws {
+        try self.id(id)
+        guard Tag.addressedInstallation(id.text) != nil else {
+            throw ServiceError(.invalidField, "the id of an installation has no }")
+        }
+    }
+
+    static func handle(_ handle: DeviceHandle, _ platform: Platform) throws {
+        guard DeviceHandle(handle.text, platform: platform) == handle else {
+            throw ServiceError(.invalidField, "the handle is not one of platform \(platform.rawValue.prefix(16))")
+        }
+    }
+
+    static func platform(_ platform: Platform) throws {
+        guard (1...16).contains(platform.rawValue.utf8.count), HeaderText.isSafe(platform.rawValue),
+            platform.rawValue != SendFormat.template.text
+        else { throw ServiceError(.invalidField, "the platform is not a known word") }
+    }
+
+    static func words(environment: String?, topic: String?, userID: String?) throws {
+        if let environment, environment != "sandbox", environment != "production" {
+            throw ServiceError(.invalidField, "the environment of a device is sandbox or production")
+        }
+        if let topic { try HeaderText.checkTopic(topic) }
+        // A user id that no tag expression can name could never be addressed.
+        if let userID, userID.utf8.count > 256 || Tag.addressedUser(userID) == nil {
+            throw ServiceError(.invalidField, "a user id has 1 to 256 bytes, none of them } or a control character")
+        }
+    }
+
+    static func expiry(_ expiresAt: Timestamp?, at now: Timestamp) throws {
+        if let expiresAt, expiresAt <= now {
+            throw ServiceError(.invalidField, "the expiration time of a device lies in the past")
+        }
+    }
+
+    /// Nothing reads these but the client that wrote them, so only their size matters.
+    static func extras(pushVariables: [String: String], details: [String: String]) throws {
+        for (values, name) in [(pushVariables, "push variables"), (details, "platform details")] {
+            let bytes = values.reduce(0) { $0 + $1.key.utf8.count + $1.value.utf8.count }
+            guard values.count <= maximumExtras, bytes <= maximumExtraBytes else {
+                throw ServiceError(
+                    .invalidField,
+                    "the \(name) of a device are at most \(maximumExtras) and have at most \(maximumExtraBytes) bytes together")
+            }
+        }
+    }
+
+    private static let maximumExtras = 64
+    private static let maximumExtraBytes = 8_192
+
+    /// Also throws for a template that the language refuses, and says where.
+    static func template(_ template: DeviceTemplate, _ platform: Platform) throws {
+        if let name = template.name { try templateName(name) }
+        do throws(TemplateError) {
+            _ = try CompiledTemplate(template, platform: platform)
+        } catch {
+            throw ServiceError(.invalidField, error.description)
+        }
+    }
+
+    static func templateName(_ name: String) throws {
+        guard !name.isEmpty, name.count <= DeviceTemplate.maximumName, name.utf8.count <= 4 * DeviceTemplate.maximumName else {
+            throw ServiceError(.invalidField, "the name of a template has 1 to \(DeviceTemplate.maximumName) characters")
+        }
+    }
+}
+
+/// How much one request to a hub may ask for. The defaults are those of Azure's service
+/// (Reference/AzureNotificationHubs.md#6-1).
+public struct HubRequestLimits: Hashable, Sendable {
+    /// Bytes of the body of a send; for a push service with a smaller bound that is an outcome, not an error.
+    public var bodyBytes = 65_536
+    /// Handles of a direct send.
+    public var handles = 1_000
+    /// Tags that a client may give a record, those of an installation's template included.
+    public var tags = 60
+    /// Devices that a test send goes to.
+    public var testTargets = 10
+
+    public init() {}
 }

@@ -3,6 +3,12 @@ import ServiceErrors
 import SharedAccess
 import Synchronization
 
+#if canImport(FoundationEssentials)
+    import FoundationEssentials
+#else
+    import Foundation
+#endif
+
 /// What every request and every batch asks about hubs, from memory: re-read after five seconds, so that a key or credential that was
 /// changed or removed by any process counts after that time at most.
 public final class HubCatalog: Sendable {
@@ -18,7 +24,7 @@ public final class HubCatalog: Sendable {
 
     private struct State: Sendable {
         var hubs: [String: Entry<CatalogHub?>] = [:]
-        var credentials: [HubID: Entry<HubCredential>] = [:]
+        var credentials: [HubID: Entry<CatalogCredential>] = [:]
         var common: Entry<[AccessRule]>?
         /// Counts the calls of `forget`: what was read before one is not remembered after it.
         var generation = 0
@@ -29,7 +35,6 @@ public final class HubCatalog: Sendable {
     private let clock: any ServiceClock
     private let state = Mutex(State())
 
-    /// Creates an empty catalog.
     public init(store: any HubStore, box: SecretBox, clock: any ServiceClock) {
         self.store = store
         secrets = HubSecrets(box)
@@ -61,12 +66,12 @@ public final class HubCatalog: Sendable {
     }
 
     /// The credential of a hub for APNs.
-    public func credential(of id: HubID) async throws -> HubCredential {
+    public func credential(of id: HubID) async throws -> CatalogCredential {
         let now = clock.uptime
         let (known, generation) = state.withLock { ($0.credentials[id], $0.generation) }
         if let known, now - known.readAt < Self.freshness { return known.value }
         let record = try await store.record(of: id)
-        let credential = HubCredential(
+        let credential = CatalogCredential(
             sealed: record?.sealedAPNs,
             apns: try record.flatMap { hub in try hub.sealedAPNs.map { try secrets.openAPNs($0, of: hub.name) } })
         remember(generation) { state in
@@ -99,24 +104,114 @@ public struct CatalogHub: Sendable, Hashable {
     public let rules: [AccessRule]
 
     public var id: HubID { record.id }
-
-    /// Creates a value.
-    public init(record: HubRecord, rules: [AccessRule]) {
-        self.record = record
-        self.rules = rules
-    }
 }
 
 /// The credential of a hub for APNs, and a text that is another when the credential is another.
-public struct HubCredential: Sendable, Hashable {
+public struct CatalogCredential: Sendable, Hashable {
     /// The sealed form. Sealing twice gives two texts, so equal texts mean that nothing was changed.
     public let sealed: String?
     /// Absent when the hub has none of its own.
     public let apns: HubAPNsCredential?
+}
 
-    /// Creates a value.
-    public init(sealed: String?, apns: HubAPNsCredential?) {
-        self.sealed = sealed
-        self.apns = apns
+/// Seals and opens the secrets of hubs. Each is bound to its hub and place, so that write access to the database is not enough to
+/// give one hub the keys of another.
+struct HubSecrets: Sendable {
+    private let box: SecretBox
+
+    init(_ box: SecretBox) { self.box = box }
+
+    /// The rule with sealed keys. No hub means all hubs.
+    func seal(_ rule: AccessRule, of hub: HubName?, createdAt: Timestamp, at now: Timestamp) throws -> SealedAccessRule {
+        SealedAccessRule(
+            name: rule.name, rights: rule.rights,
+            primary: try sealing { () throws(SealingFault) in
+                try box.seal(rule.primary.text, for: place(hub, rule.name, "primary"))
+            },
+            secondary: try sealing { () throws(SealingFault) in
+                try box.seal(rule.secondary.text, for: place(hub, rule.name, "secondary"))
+            },
+            createdAt: createdAt, updatedAt: now)
     }
+
+    /// The rule with its keys. Throws `notReady` for keys of another master key.
+    func open(_ rule: SealedAccessRule, of hub: HubName?) throws -> AccessRule {
+        AccessRule(
+            name: rule.name, rights: rule.rights, primary: try key(rule.primary, place(hub, rule.name, "primary")),
+            secondary: try key(rule.secondary, place(hub, rule.name, "secondary")))
+    }
+
+    func seal(_ credential: HubAPNsCredential, of hub: HubName) throws -> String {
+        let data = try JSONEncoder().encode(credential)
+        return try sealing { () throws(SealingFault) in try box.seal(Array(data), for: place(hub, "apns", "credential")) }
+    }
+
+    func openAPNs(_ sealed: String, of hub: HubName) throws -> HubAPNsCredential {
+        let bytes = try sealing { () throws(SealingFault) in try box.open(sealed, for: place(hub, "apns", "credential")) }
+        do { return try JSONDecoder().decode(HubAPNsCredential.self, from: Data(bytes)) } catch {
+            throw ServiceError(.internal, "the stored credential of hub \(hub) cannot be read")
+        }
+    }
+
+    private func key(_ sealed: String, _ place: String) throws -> SharedAccessKey {
+        let text = try sealing { () throws(SealingFault) in try box.openText(sealed, for: place) }
+        guard let key = SharedAccessKey(text) else { throw ServiceError(.internal, "a stored access key cannot be read") }
+        return key
+    }
+
+    /// Names of hubs and rules hold no blank, so no two places meet.
+    private func place(_ hub: HubName?, _ name: String, _ part: String) -> String {
+        "\(hub.map { "hub \($0.folded)" } ?? "all-hubs") \(name) \(part)"
+    }
+
+    private func sealing<Value>(_ work: () throws(SealingFault) -> Value) throws(ServiceError) -> Value {
+        do throws(SealingFault) {
+            return try work()
+        } catch {
+            throw ServiceError(
+                .notReady, "a secret of a hub cannot be opened: \(error); is master-key the one it was stored with?")
+        }
+    }
+}
+
+/// The credential with which a hub authenticates to APNs (Reference/APNs.md#2). Never printed.
+public struct HubAPNsCredential: Sendable, Hashable, Codable {
+    /// The two worlds of APNs.
+    public enum Environment: String, Sendable, Hashable, Codable, CaseIterable {
+        case sandbox
+        case production
+    }
+
+    /// How it proves it.
+    public enum Identity: Sendable, Hashable, Codable {
+        /// A signing key: the text of the `.p8`, its id, and the team that owns it.
+        case token(key: String, keyID: String, teamID: String)
+        /// A certificate with its key, as it was given: PEM or PKCS #12, and the password of the latter.
+        case certificate(data: [UInt8], password: String?)
+    }
+
+    public var identity: Identity
+    /// The bundle id. Absent for a certificate that names it itself.
+    public var topic: String?
+    public var environment: Environment
+
+    public init(identity: Identity, topic: String?, environment: Environment) {
+        self.identity = identity
+        self.topic = topic
+        self.environment = environment
+    }
+}
+
+extension HubAPNsCredential: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
+    public var description: String {
+        let kind =
+            switch identity {
+            case .token(_, let keyID, let teamID): "signing key \(keyID) of team \(teamID)"
+            case .certificate: "certificate"
+            }
+        return "\(kind) for \(topic ?? "the app it names"), \(environment.rawValue) (not shown)"
+    }
+
+    public var debugDescription: String { description }
+    public var customMirror: Mirror { Mirror(self, children: [:]) }
 }

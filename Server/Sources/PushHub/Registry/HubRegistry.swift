@@ -45,16 +45,12 @@ public struct HubRegistry: Sendable {
     }
 
     /// Creates a hub. Without rules it gets the two default ones with new keys.
-    public func create(_ name: HubName, _ definition: HubDefinition = HubDefinition()) async throws -> HubRecord {
-        try check(definition.details)
-        let rules = definition.rules ?? AccessRule.defaults()
-        try check(rules)
-        if let credential = definition.apns { try checkCredential(credential) }
+    public func create(_ name: HubName, _ content: HubChange = HubChange()) async throws -> HubRecord {
+        var content = content
+        content.rules = content.rules ?? AccessRule.defaults()
+        try check(content)
         let now = clock.now
-        let hub = NewHub(
-            name: name, details: definition.details, sealedAPNs: try definition.apns.map { try secrets.seal($0, of: name) },
-            rules: try rules.map { try secrets.seal($0, of: name, createdAt: now, at: now) })
-        guard let record = try await store.create(hub, at: now) else {
+        guard let record = try await store.create(name, with: try sealed(content, of: name, at: now), at: now) else {
             throw ServiceError(.conflict, "there is a hub \(name) already")
         }
         return record
@@ -71,22 +67,33 @@ public struct HubRegistry: Sendable {
     /// Changes a hub.
     public func update(_ name: HubName, with change: HubChange) async throws -> HubRecord {
         let hub = try await existing(name)
+        try check(change)
+        let now = clock.now
+        let created = Dictionary(try await store.rules(of: hub.id).map { ($0.name, $0.createdAt) }) { first, _ in first }
+        let stored = try sealed(change, of: name, created: created, at: now)
+        guard let record = try await store.update(hub.id, with: stored, at: now) else { throw Self.absent(name) }
+        return record
+    }
+
+    private func check(_ change: HubChange) throws {
         if let details = change.details { try check(details) }
         if let rules = change.rules { try check(rules) }
         if case .set(let credential) = change.apns { try checkCredential(credential) }
-        let now = clock.now
-        let created = Dictionary(try await store.rules(of: hub.id).map { ($0.name, $0.createdAt) }) { first, _ in first }
+    }
+
+    /// - Parameter created: when the rules of these names were created that the hub has already.
+    private func sealed(
+        _ change: HubChange, of name: HubName, created: [String: Timestamp] = [:], at now: Timestamp
+    ) throws -> StoredHubChange {
         let credential: StoredHubChange.Credential =
             switch change.apns {
             case .keep: .keep
             case .remove: .remove
             case .set(let credential): .set(try secrets.seal(credential, of: name))
             }
-        let stored = StoredHubChange(
+        return StoredHubChange(
             details: change.details, credential: credential,
             rules: try change.rules?.map { try secrets.seal($0, of: name, createdAt: created[$0.name] ?? now, at: now) })
-        guard let record = try await store.update(hub.id, with: stored, at: now) else { throw Self.absent(name) }
-        return record
     }
 
     /// Removes a hub: its name and keys at once, what it holds in steps of `clear`.
@@ -125,5 +132,104 @@ public struct HubRegistry: Sendable {
             throw ServiceError(
                 .invalidField, "an access rule has a name of 1 to 256 letters, digits, '.', '-' and '_', and at least one right")
         }
+    }
+}
+
+extension HubRegistry {
+    /// Which of the two keys of a rule.
+    public enum KeyPlace: String, Sendable, CaseIterable {
+        case primary
+        case secondary
+    }
+
+    /// The rules of a hub, or those of all hubs, with their keys.
+    public func rules(of name: HubName?) async throws -> [AccessRule] {
+        let id = try await identify(name)
+        return try await store.rules(of: id).map { try secrets.open($0, of: name) }
+    }
+
+    /// The rule of that name with its keys. Throws `notFound`.
+    public func rule(named rule: String, of name: HubName?) async throws -> AccessRule {
+        guard let found = try await rules(of: name).first(where: { $0.name == rule }) else { throw Self.absent(rule, name) }
+        return found
+    }
+
+    /// Adds a rule, or replaces the one of that name.
+    public func put(_ rule: AccessRule, of name: HubName?) async throws {
+        let id = try await identify(name)
+        let present = try await store.rules(of: id)
+        try check([rule])
+        guard present.count < Self.maximumRuleCount || present.contains(where: { $0.name == rule.name }) else {
+            throw ServiceError(.invalidField, "there are \(Self.maximumRuleCount) access rules already")
+        }
+        let now = clock.now
+        let created = present.first { $0.name == rule.name }?.createdAt ?? now
+        let stored = try await store.put(
+            try secrets.seal(rule, of: name, createdAt: created, at: now), of: id, at: now)
+        if !stored, let name { throw Self.absent(name) }
+    }
+
+    /// Removes a rule; its keys stop working within seconds. Throws `notFound`.
+    public func removeRule(named rule: String, of name: HubName?) async throws {
+        guard try await store.removeRule(named: rule, of: try await identify(name), at: clock.now) else {
+            throw Self.absent(rule, name)
+        }
+    }
+
+    /// Gives a rule a new key in one place; the other key goes on working. Returns the rule with its new key.
+    public func rotate(_ place: KeyPlace, ofRule ruleName: String, of name: HubName?) async throws -> AccessRule {
+        var rule = try await rule(named: ruleName, of: name)
+        switch place {
+        case .primary: rule.primary = .random()
+        case .secondary: rule.secondary = .random()
+        }
+        try await put(rule, of: name)
+        return rule
+    }
+
+    /// Makes sure of what a node needs: a hub of this name with rules, and a rule for all hubs.
+    public func ensure(_ name: HubName) async throws -> HubID {
+        let id = try await store.ensureHub(named: name.folded, at: clock.now)
+        let (own, all) = (try await store.rules(of: id), try await store.rules(of: nil))
+        guard own.isEmpty || all.isEmpty else { return id }
+        let now = clock.now
+        let root = AccessRule(name: Self.rootRuleName, rights: Set(AccessRight.allCases))
+        try await store.beginRules(
+            try AccessRule.defaults().map { try secrets.seal($0, of: name, createdAt: now, at: now) }, of: id,
+            forAll: try secrets.seal(root, of: nil, createdAt: now, at: now))
+        return id
+    }
+
+    /// The credential of a hub, or `nil`; also `nil` for a hub that uses that of the node.
+    public func apnsCredential(of record: HubRecord) throws -> HubAPNsCredential? {
+        try record.sealedAPNs.map { try secrets.openAPNs($0, of: record.name) }
+    }
+
+    private func identify(_ name: HubName?) async throws -> HubID? {
+        guard let name else { return nil }
+        return try await existing(name).id
+    }
+
+    private static func absent(_ rule: String, _ name: HubName?) -> ServiceError {
+        let place = name.map { "hub \($0) has" } ?? "there is"
+        return ServiceError(.notFound, "\(place) no access rule \(AccessRule.isName(rule) ? rule : "of that name")")
+    }
+}
+
+extension HubRegistry {
+    /// How long requests that knew a hub before its removal may still write into it: longer than any cache and any deadline of theirs.
+    public static let clearingGrace = Duration.seconds(120)
+    /// How many rows of each kind one transaction takes.
+    public static let clearingStep = 500
+
+    /// Deletes a piece of what removed hubs hold. Returns whether there may be more to do now; a hub is forgotten when a look after the
+    /// grace finds nothing.
+    public func clearStep() async throws -> Bool {
+        for hub in try await store.removedHubs() {
+            let count = try await store.clear(hub.id, limit: Self.clearingStep)
+            if count > 0 { return true }
+            if hub.removedAt + Self.clearingGrace < clock.now { try await store.forget(hub.id) }
+        }
+        return false
     }
 }

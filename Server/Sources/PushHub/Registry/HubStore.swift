@@ -1,4 +1,6 @@
 import RichPushModel
+import SharedAccess
+import WireText
 
 /// Keeps which hubs there are, with their rules and credentials. What is secret arrives sealed. Errors are `ServiceError`.
 public protocol HubStore: Sendable {
@@ -9,7 +11,7 @@ public protocol HubStore: Sendable {
     func ensureHub(named name: String, at now: Timestamp) async throws -> HubID
 
     /// Creates a hub; `nil` when there is one of that name.
-    func create(_ hub: NewHub, at now: Timestamp) async throws -> HubRecord?
+    func create(_ name: HubName, with content: StoredHubChange, at now: Timestamp) async throws -> HubRecord?
 
     /// The hub of that name, or `nil`.
     func record(named name: HubName) async throws -> HubRecord?
@@ -56,9 +58,152 @@ public struct RemovedHub: Hashable, Sendable {
     public let id: HubID
     public let removedAt: Timestamp
 
-    /// Creates a value.
     public init(id: HubID, removedAt: Timestamp) {
         self.id = id
         self.removedAt = removedAt
+    }
+}
+
+/// A hub as it is stored. Its secrets are sealed.
+public struct HubRecord: Hashable, Sendable {
+    public var id: HubID
+    public var name: HubName
+    public var details: HubDetails
+    /// The sealed credential for APNs; absent means that of the node, if it has one.
+    public var sealedAPNs: String?
+    public var createdAt: Timestamp
+    public var updatedAt: Timestamp
+    /// Counts the changes of the hub, its rules and its credential, from 1.
+    public var version: Int64
+
+    public init(
+        id: HubID, name: HubName, details: HubDetails, sealedAPNs: String?, createdAt: Timestamp, updatedAt: Timestamp,
+        version: Int64
+    ) {
+        self.id = id
+        self.name = name
+        self.details = details
+        self.sealedAPNs = sealedAPNs
+        self.createdAt = createdAt
+        self.updatedAt = updatedAt
+        self.version = version
+    }
+}
+
+/// The name of a hub: the first word of its paths. Compared without regard to case, kept as it was spelled.
+public struct HubName: Sendable, CustomStringConvertible {
+    /// The most characters of a name.
+    public static let maximumLength = 260
+
+    /// Names that would hide a path of the server.
+    public static let reserved = ["api", "phone", "console", "livez", "readyz", "metrics", "docs"]
+
+    /// As it was spelled.
+    public let text: String
+    /// In lower case: what is compared and searched for.
+    public let folded: String
+
+    /// Takes a name: 1 to 260 ASCII letters, digits, `.`, `-` and `_`, of which the first and the last is a letter or digit, and none
+    /// of the reserved ones; `nil` for anything else.
+    public init?(_ text: some StringProtocol) {
+        let bytes = Array(text.utf8)
+        guard (1...Self.maximumLength).contains(bytes.count), let first = bytes.first, let last = bytes.last,
+            first.isASCIILetterOrDigit, last.isASCIILetterOrDigit,
+            bytes.allSatisfy({ $0.isASCIILetterOrDigit || ".-_".utf8.contains($0) })
+        else { return nil }
+        self.text = String(text)
+        folded = text.lowercased()
+        guard !Self.reserved.contains(folded) else { return nil }
+    }
+
+    public var description: String { text }
+}
+
+extension HubName: Hashable, Comparable {
+    public static func == (left: HubName, right: HubName) -> Bool { left.folded == right.folded }
+    public static func < (left: HubName, right: HubName) -> Bool { left.folded.utf8.lexicographicallyPrecedes(right.folded.utf8) }
+    public func hash(into hasher: inout Hasher) { hasher.combine(folded) }
+}
+
+/// What an owner may say of a hub beside its keys and credentials.
+public struct HubDetails: Hashable, Sendable {
+    /// The most characters of the owner's own text.
+    public static let maximumMetadataLength = 1024
+
+    /// Free text of the owner, given back as it is.
+    public var userMetadata: String?
+    /// How long a registration without its own expiry lives; absent means without a limit.
+    public var registrationLifetime: Duration?
+    /// Whether a key that may only listen, which apps carry, may claim tags that are the server's to set.
+    public var allowsProtectedTags: Bool
+
+    /// Creates details.
+    public init(userMetadata: String? = nil, registrationLifetime: Duration? = nil, allowsProtectedTags: Bool = false) {
+        self.userMetadata = userMetadata
+        self.registrationLifetime = registrationLifetime
+        self.allowsProtectedTags = allowsProtectedTags
+    }
+}
+
+/// What of a hub is to change, or what a new one is to be. What is absent stays; a new hub has the defaults.
+public struct HubChange: Sendable, Hashable {
+    /// What becomes of the credential for APNs.
+    public enum Credential: Sendable, Hashable {
+        case keep
+        case remove
+        case set(HubAPNsCredential)
+    }
+
+    public var details: HubDetails?
+    /// All rules, in place of those there are.
+    public var rules: [AccessRule]?
+    public var apns: Credential
+
+    public init(details: HubDetails? = nil, rules: [AccessRule]? = nil, apns: Credential = .keep) {
+        self.details = details
+        self.rules = rules
+        self.apns = apns
+    }
+}
+
+/// A `HubChange` as it is stored: its secrets are sealed. A new hub that is given no rules has none.
+public struct StoredHubChange: Hashable, Sendable {
+    /// What becomes of the sealed credential.
+    public enum Credential: Hashable, Sendable {
+        case keep
+        case remove
+        case set(String)
+    }
+
+    public var details: HubDetails?
+    public var credential: Credential
+    /// All rules of the hub, in place of those it has.
+    public var rules: [SealedAccessRule]?
+
+    public init(details: HubDetails? = nil, credential: Credential = .keep, rules: [SealedAccessRule]? = nil) {
+        self.details = details
+        self.credential = credential
+        self.rules = rules
+    }
+}
+
+/// An access rule as it is stored: its keys are sealed.
+public struct SealedAccessRule: Hashable, Sendable {
+    public var name: String
+    public var rights: Set<AccessRight>
+    public var primary: String
+    public var secondary: String
+    public var createdAt: Timestamp
+    public var updatedAt: Timestamp
+
+    public init(
+        name: String, rights: Set<AccessRight>, primary: String, secondary: String, createdAt: Timestamp, updatedAt: Timestamp
+    ) {
+        self.name = name
+        self.rights = rights
+        self.primary = primary
+        self.secondary = secondary
+        self.createdAt = createdAt
+        self.updatedAt = updatedAt
     }
 }

@@ -1,4 +1,5 @@
 import RichPushModel
+import ServiceErrors
 
 /// What an installation says of itself (Reference/AzureNotificationHubs.md#5-1), all of it: putting one replaces everything.
 public struct InstallationUpsert: Hashable, Sendable {
@@ -9,7 +10,6 @@ public struct InstallationUpsert: Hashable, Sendable {
         /// Its own tags, as given.
         public var tags: [Tag]
 
-        /// Creates a template.
         public init(_ template: DeviceTemplate, tags: [Tag] = []) {
             self.template = template
             self.tags = tags
@@ -22,7 +22,6 @@ public struct InstallationUpsert: Hashable, Sendable {
         public var tags: [Tag]
         public var templates: [String: Template]
 
-        /// Creates a tile.
         public init(handle: DeviceHandle, tags: [Tag] = [], templates: [String: Template] = [:]) {
             self.handle = handle
             self.tags = tags
@@ -51,7 +50,7 @@ public struct InstallationUpsert: Hashable, Sendable {
     public var templates: [String: Template]
     /// By name.
     public var tiles: [String: Tile]
-    /// Whether this says that the handle is good now: it ends the parked state, and a 410 that is older counts no more. A
+    /// Whether this says that the handle is good now: an inactive record becomes active, and a 410 that is older counts no more. A
     /// change of a tag by a back end does not. A handle that differs from the stored one is always confirmed.
     public var confirmsHandle: Bool
 
@@ -76,4 +75,77 @@ public struct InstallationUpsert: Hashable, Sendable {
         self.tiles = tiles
         self.confirmsHandle = confirmsHandle
     }
+}
+
+extension InstallationUpsert {
+    /// Checks what the installation says; throws `ServiceError` (`invalid-field`) for what a hub does not keep.
+    ///
+    /// An expiry in the past is none of that: it is over at once, in no audience and soon swept. A phone whose clock is wrong
+    /// sends such a one, and its library takes a refusal for final until the app's next start
+    /// (Reference/AzureNotificationHubs.md#5-1).
+    func checked(limits: HubRequestLimits = HubRequestLimits()) throws -> InstallationUpsert {
+        var request = self
+        request.tags = try DeviceCheck.tags(tags, limits)
+        try DeviceCheck.installationID(id)
+        if let handle { try DeviceCheck.handle(handle, platform) }
+        try DeviceCheck.platform(platform)
+        try DeviceCheck.words(environment: environment, topic: topic, userID: userID)
+        try DeviceCheck.extras(pushVariables: pushVariables, details: details)
+        request.templates = try checked(templates, limits)
+        request.tiles = try checkedTiles(limits)
+        let count = templates.count + tiles.values.reduce(0) { $0 + $1.templates.count + 1 }
+        guard count <= Self.maximumTemplates else {
+            throw ServiceError(.invalidField, "an installation has at most \(Self.maximumTemplates) templates and tiles")
+        }
+        return request
+    }
+
+    private func checkedTiles(_ limits: HubRequestLimits) throws -> [String: Tile] {
+        try tiles.reduce(into: [:]) { result, entry in
+            var tile = entry.value
+            try DeviceCheck.templateName(entry.key)
+            try DeviceCheck.handle(tile.handle, platform)
+            tile.tags = try DeviceCheck.tags(tile.tags, limits)
+            tile.templates = try checked(tile.templates, limits)
+            result[entry.key] = tile
+        }
+    }
+
+    private func checked(
+        _ templates: [String: Template], _ limits: HubRequestLimits
+    ) throws -> [String: Template] {
+        try templates.reduce(into: [:]) { result, entry in
+            var template = entry.value
+            template.template.name = entry.key
+            try DeviceCheck.template(template.template, platform)
+            template.tags = try DeviceCheck.tags(template.tags, limits)
+            result[entry.key] = template
+        }
+    }
+}
+
+/// An installation as it is stored.
+public struct DeviceInstallation: Hashable, Sendable {
+    /// What it says of itself; `confirmsHandle` is false here.
+    public var content: InstallationUpsert
+    public var createdAt: Timestamp
+    /// The last time the handle was confirmed.
+    public var registeredAt: Timestamp
+    /// Whether the push service called the handle bad since then: `pushChannelExpired`.
+    public var isHandleExpired: Bool
+    /// Counts the changes, from 1.
+    public var version: Int64
+
+    public init(
+        content: InstallationUpsert, createdAt: Timestamp, registeredAt: Timestamp, isHandleExpired: Bool = false,
+        version: Int64 = 1
+    ) {
+        self.content = content
+        self.createdAt = createdAt
+        self.registeredAt = registeredAt
+        self.isHandleExpired = isHandleExpired
+        self.version = version
+    }
+
+    public var id: RecordID { content.id }
 }

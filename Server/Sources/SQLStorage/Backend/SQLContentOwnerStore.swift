@@ -19,7 +19,7 @@ public struct SQLContentOwnerStore: Sendable {
     /// Creates the store.
     public init(_ database: any SQLDatabase) { self.database = database }
 
-    /// The mark, if the database has one. One with a schema that is older than the mark has none.
+    /// The mark, if the database has one. An empty database has none.
     public func owner() async throws -> ContentOwner? {
         guard try await database.tableNames().contains("content_owner") else { return nil }
         return try await database.reading { try Self.owner($0) }
@@ -39,8 +39,8 @@ public struct SQLContentOwnerStore: Sendable {
         _ = try await database.writing { try $0.run(Self.upsert, [.text(owner.mark), .text(owner.place)]) }
     }
 
-    /// What tells a database of a server from every other, copies of it included: the server's own number, the database's in it, and the
-    /// schema. The first is absent where the server keeps it to itself. `nil` for an engine whose databases are files.
+    /// Identifies a database of a server among all others, including its copies: the server's number, the database's number in it, and
+    /// the schema. The first is absent where the server does not reveal it. `nil` for an engine whose databases are files.
     ///
     /// A copy of a whole server, made by copying its disk, has all three too.
     public func placeOnServer() async throws -> String? {

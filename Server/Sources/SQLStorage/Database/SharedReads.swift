@@ -4,14 +4,14 @@ import Synchronization
 /// Lets small reads that wait at the same time share one transaction: after a push thousands of phones ask the same question
 /// within a second, and changing threads costs more than the answer.
 ///
-/// A question is always read after it was asked, so nobody gets an answer that was old already. One who comes when nothing is under
-/// way reads at once and alone; while that goes on others gather, and one of them reads for all. When a full batch waits, another
-/// transaction begins beside the first. At most `waitingLimit` wait; more are refused with `overloaded`.
+/// A question is always read after it was asked, so no caller gets a stale answer. The first caller reads at once and alone. Later
+/// callers gather meanwhile, and one of them reads for all. When a full batch waits, another transaction begins in parallel. At most
+/// `waitingLimit` callers wait; more are refused with `overloaded`.
 final class SharedReads<Question: Sendable, Answer: Sendable>: Sendable {
     /// Answers in the order of the questions. May run more than once.
     typealias Work = @Sendable (_ questions: [Question], _ connection: any SQLConnection) throws -> [Answer]
 
-    /// What somebody who waited has to do.
+    /// What a caller that waited has to do.
     private enum Turn: Sendable {
         case take(Answer)
         case fail(ServiceError)
@@ -54,7 +54,7 @@ final class SharedReads<Question: Sendable, Answer: Sendable>: Sendable {
         self.work = work
     }
 
-    /// How many wait for a transaction of which they are no part yet.
+    /// How many callers are not part of a transaction yet.
     var waitingCount: Int { state.withLock { $0.waiting.count } }
 
     func answer(to question: Question) async throws -> Answer {
@@ -94,7 +94,7 @@ final class SharedReads<Question: Sendable, Answer: Sendable>: Sendable {
             for (index, other) in others.enumerated() { other.continuation.resume(returning: .take(answers[index + 1])) }
             return answers[0]
         } catch {
-            // Of one who was told to go away it may be no more than that.
+            // If the leader was cancelled, its error may be only that.
             let shared = Task.isCancelled ? nil : (error as? ServiceError).flatMap { $0.code == .storageUnavailable ? $0 : nil }
             for other in others { other.continuation.resume(returning: shared.map { .fail($0) } ?? .readAlone) }
             guard shared == nil, !others.isEmpty, !Task.isCancelled else { throw error }
@@ -102,7 +102,7 @@ final class SharedReads<Question: Sendable, Answer: Sendable>: Sendable {
         }
     }
 
-    /// The turn of those who came meanwhile.
+    /// Makes one of the callers that came meanwhile the leader.
     private func passOn() {
         let next: (leader: Waiting, others: [Waiting])? = state.withLock { state in
             guard !state.waiting.isEmpty else {

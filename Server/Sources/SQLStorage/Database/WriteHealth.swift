@@ -2,7 +2,7 @@ import Logging
 import RichPushModel
 import Synchronization
 
-/// Remembers whether the last write could be kept, and tells the log when that changes. Only the names of the engine's result
+/// Remembers whether the last write was kept, and logs changes. Only the names of the engine's result
 /// codes are kept: they hold no data.
 public final class WriteHealth: Sendable {
     private struct State {
@@ -75,7 +75,7 @@ public final class WriteHealth: Sendable {
         "too_many_connections": "the database server has no free connection",
         "admin_shutdown": "the database server is stopping",
         "cannot_connect_now": "the database server is starting",
-        "outcome_unknown": "a commit was not answered: the connection ended, or a synchronous replica is away",
+        "outcome_unknown": "a commit was not answered: the connection ended, or a synchronous replica is unavailable",
     ]
 
     /// The engine could not keep a write. Errors of a statement itself say nothing of the database and do not count.
@@ -91,9 +91,9 @@ public final class WriteHealth: Sendable {
         let isNews = state.withLock { state in
             if name == Self.full { state.full = now }
             let isFull = state.full.map { now - $0 < Self.quiet } ?? false
-            let told = isFull ? Self.full : name
-            defer { state.name = told }
-            return state.name != told
+            let logged = isFull ? Self.full : name
+            defer { state.name = logged }
+            return state.name != logged
         }
         guard isNews else { return }
         logger.error("The database cannot keep writes", metadata: ["error_code": "\(name)"])

@@ -1,105 +1,248 @@
 import PushHub
 import RichPushModel
+import TagExpressions
 
-/// The statements of the walk: by how records are found, by the kind of send, and by whether tags have to be read.
+/// The statements that read the targets of a page: one for each shape of an audience, and each reads a whole page.
 enum AudienceStatements {
-    enum Access: CaseIterable { case scan, tag, one }
+    /// The next targets of a walk in order of key.
+    static func walk(_ shape: AudienceShape) -> SQLStatement { walks[shape] ?? WalkText(shape).statement }
 
-    struct Kind: Hashable {
-        var access: Access
-        var isTemplate: Bool
-        var hasRest: Bool
+    /// The values of a walk behind those of its condition. A statement whose walk has an end of its own takes `scanned` as well.
+    static func values(_ shape: AudienceShape, after: SliceKey, last: SliceKey, limit: Int, scanned: Int) -> [SQLValue] {
+        let range: [SQLValue] = [.integer(after.number), .integer(last.number), .integer(Int64(limit))]
+        return shape.isBounded ? range + [.integer(Int64(scanned))] : range
     }
 
-    static func statement(_ kind: Kind) -> SQLStatement {
-        // Every kind is in the table.
-        table[kind] ?? fallback
+    /// The pending rows that are due, with their targets as they are now.
+    static func due(_ shape: AudienceShape) -> SQLStatement {
+        dues[shape.withLongCover] ?? DueText(shape.withLongCover).statement
     }
 
-    static let all = Array(table.values)
+    static let all = Array(walks.values) + Array(dues.values)
 
-    private static let fallback = compose(Kind(access: .scan, isTemplate: false, hasRest: true))
+    private static let walks = Dictionary(
+        uniqueKeysWithValues: AudienceShape.all.map { ($0, WalkText($0).statement) })
+    private static let dues = Dictionary(
+        uniqueKeysWithValues: Set(AudienceShape.all.map(\.withLongCover)).map { ($0, DueText($0).statement) })
 
-    private static let table: [Kind: SQLStatement] = {
-        var table: [Kind: SQLStatement] = [:]
-        for access in Access.allCases {
-            for isTemplate in [false, true] {
-                for hasRest in [false, true] {
-                    let kind = Kind(access: access, isTemplate: isTemplate, hasRest: hasRest)
-                    table[kind] = compose(kind)
-                }
-            }
-        }
-        return table
-    }()
-
-    /// Where the columns of every kind are in a row, and those that a kind reads besides.
+    /// Where the columns of a walk are in a row.
     enum Column {
-        /// Four numbers: key, moment of registration, version, and whether the handle is shared.
+        /// Four numbers: key, moment of registration, version, and a `Part`.
         static var numbers: Int { 0 }
-        /// Four texts: handle, record, environment and topic.
+        /// Four texts: device token, record, environment and topic.
         static var texts: Int { 4 }
-        static var handle: Int { texts }
-        static var record: Int { texts + 1 }
         // Of template sends.
         static var platform: Int { 8 }
-        static var form: Int { 9 }
-        static var template: Int { 10 }
-
-        /// The first of the columns to compare.
-        static func comparison(_ kind: Kind) -> Int { kind.isTemplate ? 11 : 8 }
+        static var template: Int { 9 }
     }
 
-    private static let columns = """
-        d.slice_key, d.registered_at, d.version, d.shares_handle, d.handle, d.record_id, d.environment, d.topic
-        """
-    /// All devices of a native send have the same platform, and none has a form.
-    private static let columnsOfTemplates = ", d.platform, d.form, d.template_id"
-    /// Read only where there is something to compare.
-    private static let columnsToMatch = ", d.kind, d.parent, d.tags, d.user_id"
+    /// What a row of a walk is.
+    enum Part {
+        static var target: Int64 { 0 }
+        /// A target that is counted but not sent to: an earlier record of the audience has the same device token.
+        static var duplicate: Int64 { 1 }
+        /// No target: its key says up to where the index was read. It counts where there are fewer targets than were asked for.
+        static var end: Int64 { 2 }
+    }
+}
 
-    private static func compose(_ kind: Kind) -> SQLStatement {
-        let columns = columns + (kind.isTemplate ? columnsOfTemplates : "") + (kind.hasRest ? columnsToMatch : "")
-        let text =
-            switch kind.access {
-            case .scan:
-                """
-                SELECT \(columns) FROM devices d
-                WHERE d.hub_id = $1 AND d.slice_key > $2 AND d.slice_key <= $3 AND \(state(kind, first: 4))
-                ORDER BY d.slice_key LIMIT $7
-                """
-            case .tag:
-                """
-                SELECT \(columns) FROM device_tags t JOIN devices d ON d.hub_id = t.hub_id AND d.slice_key = t.slice_key
-                WHERE t.hub_id = $1 AND t.tag = $8 AND t.slice_key > $2 AND t.slice_key <= $3 AND \(state(kind, first: 4))
-                ORDER BY t.slice_key LIMIT $7
-                """
-            case .one:
-                "SELECT \(columns) FROM devices d WHERE d.hub_id = $1 AND d.slice_key = $2 AND \(state(kind, first: 3))"
-            }
-        return SQLStatement(composed: text)
+extension AudienceShape {
+    /// Whether a walk ends somewhere even if it finds nothing: where few of many entries may match, or several tags are merged.
+    fileprivate var isBounded: Bool { restTags > 0 || coverTags > 1 }
+}
+
+/// The text of a walk. Behind the values of the condition stand the key after which it begins, the last key, how many targets it
+/// takes, and how many index entries it looks at.
+private struct WalkText {
+    private let shape: AudienceShape
+    private let condition: AudienceCondition
+    private let after: String
+    private let last: String
+    private let limit: String
+    private let scanned: String
+
+    init(_ shape: AudienceShape) {
+        self.shape = shape
+        condition = AudienceCondition(shape: shape)
+        let places = (0..<4).map { [condition] in "$\(condition.next + $0)" }
+        (after, last, limit, scanned) = (places[0], places[1], places[2], places[3])
     }
 
-    /// What `AudienceFilter` says of a record, tags aside. The platform is compared in both kinds, so that both take the same
-    /// values: every template matches the empty one.
-    private static func state(_ kind: Kind, first: Int) -> String {
-        let target = kind.isTemplate ? "d.form <> 0 AND $\(first + 2) = ''" : "d.form = 0 AND d.platform = $\(first + 2)"
-        return """
-            d.handle IS NOT NULL AND d.parked_at IS NULL AND d.order_number <= $\(first)
-                AND (d.expires_at IS NULL OR d.expires_at > $\(first + 1)) AND \(target)
+    var statement: SQLStatement { SQLStatement(composed: shape.coverTags > 1 ? merged : shape.isBounded ? bounded : plain) }
+
+    /// Every entry is of a record that is meant, but for those that no send means.
+    private var plain: String {
+        shape.coverTags == 0
+            ? """
+            SELECT \(columns) FROM devices d WHERE d.hub_id = $1 AND \(range("d")) AND \(condition.isTarget("d"))
+            ORDER BY d.slice_key LIMIT \(limit)
+            """
+            : """
+            SELECT \(columns) FROM device_tags t CROSS JOIN devices d
+            WHERE t.hub_id = $1 AND t.tag = $5 AND \(range("t")) AND \(record(of: "t"))
+            ORDER BY t.slice_key LIMIT \(limit)
             """
     }
 
-    /// What expressions see of a row with `columnsToMatch`.
-    static func matchingTags(_ row: any SQLColumns, _ kind: Kind) throws -> Set<Tag> {
-        let first = Column.comparison(kind)
-        guard let id = RecordID(try row.text(Column.record)) else { throw SQLFault.unexpectedColumn(Column.record) }
-        guard let recordKind = DeviceRecord.Kind(rawValue: try row.text(first)) else { throw SQLFault.unexpectedColumn(first) }
-        let epoch = Timestamp(milliseconds: 0)
-        return DeviceRecord(
-            id: id, kind: recordKind, handle: nil, tags: DeviceRow.tags(try row.text(first + 2)),
-            userID: try row.optionalText(first + 3), createdAt: epoch, registeredAt: epoch, sliceKey: .last,
-            parent: try row.optionalText(first + 1).flatMap(RecordID.init)
-        ).matchingTags
+    /// At most `scanned` entries, of which as many are returned as match.
+    private var bounded: String {
+        let (source, entries) =
+            shape.coverTags == 0
+            ? ("devices t WHERE t.hub_id = $1", "devices d WHERE d.hub_id = $1")
+            : (
+                "device_tags t WHERE t.hub_id = $1 AND t.tag = $5",
+                "device_tags t CROSS JOIN devices d WHERE t.hub_id = $1 AND t.tag = $5"
+            )
+        let name = shape.coverTags == 0 ? "d" : "t"
+        let target = shape.coverTags == 0 ? condition.isTarget("d") : record(of: "t")
+        let rest = condition.matchesRest(name).map { " AND \($0)" } ?? ""
+        return page(
+            """
+            \(entries) AND \(name).slice_key > \(after) AND \(name).slice_key <= (SELECT slice_key FROM bound)\(rest) AND \(target)
+            ORDER BY \(name).slice_key
+            """,
+            reading: """
+                bound AS MATERIALIZED (SELECT COALESCE((SELECT t.slice_key FROM \(source) AND \(range("t"))
+                    ORDER BY t.slice_key LIMIT 1 OFFSET \(scanned)), \(last)) AS slice_key)
+                """,
+            end: "slice_key", in: "bound")
+    }
+
+    /// The lowest entries of several tags, each record once: each tag gives its lowest, and the lowest of those are the lowest of all.
+    private var merged: String {
+        let tags = condition.coverPlaces.map { place in
+            """
+            SELECT slice_key FROM (SELECT slice_key FROM device_tags
+                WHERE hub_id = $1 AND tag = $\(place) AND \(range("device_tags"))
+                ORDER BY slice_key LIMIT \(scanned)) AS m\(place)
+            """
+        }
+        let rest = condition.matchesRest("e").map { "\($0) AND " } ?? ""
+        return page(
+            "entries e CROSS JOIN devices d WHERE \(rest)\(record(of: "e")) ORDER BY e.slice_key",
+            reading: """
+                entries AS MATERIALIZED (SELECT slice_key FROM (\(tags.joined(separator: "\nUNION ALL "))) AS merged
+                    GROUP BY slice_key ORDER BY slice_key LIMIT \(scanned))
+                """,
+            end: "COALESCE(CASE WHEN COUNT(*) = \(scanned) THEN MAX(slice_key) END, \(last))", in: "entries")
+    }
+
+    private func page(_ entries: String, reading source: String, end: String, in table: String) -> String {
+        let texts = Array(repeating: "NULL", count: shape.isTemplate ? 6 : 4).joined(separator: ", ")
+        return """
+            WITH \(source)
+            SELECT * FROM (SELECT \(columns) FROM \(entries) LIMIT \(limit)) AS page
+            UNION ALL SELECT \(end), 0, 0, \(AudienceStatements.Part.end), \(texts) FROM \(table)
+            """
+    }
+
+    private func range(_ name: String) -> String { "\(name).slice_key > \(after) AND \(name).slice_key <= \(last)" }
+
+    /// The record of an entry. `CROSS JOIN` makes SQLite read entries first and in their order.
+    private func record(of name: String) -> String {
+        "d.hub_id = $1 AND d.slice_key = \(name).slice_key AND \(condition.isTarget("d"))"
+    }
+
+    /// All devices of a native send have the same platform, and none has a template.
+    private var columns: String {
+        """
+        d.slice_key, d.registered_at, d.version, \(part), d.handle, d.record_id, d.environment, d.topic\
+        \(shape.isTemplate ? ", d.platform, d.template_id" : "")
+        """
+    }
+
+    /// Whether an earlier record of the audience has the same device token and form. The search begins at the nearest, so that a walk
+    /// over all records of a device token reads each about once, however few of them match.
+    ///
+    /// Bounded: behind so many records of one device token that do not match, a device may get its push twice.
+    private var part: String {
+        """
+        CASE WHEN d.shares_handle = 1 AND EXISTS (
+            SELECT 1 FROM (SELECT i.slice_key FROM devices i
+                WHERE i.hub_id = $1 AND i.handle = d.handle AND i.platform = d.platform AND i.form = d.form
+                    AND i.slice_key < d.slice_key
+                ORDER BY i.slice_key DESC LIMIT 10000) AS i
+            CROSS JOIN devices o WHERE o.hub_id = $1 AND o.slice_key = i.slice_key AND \(condition.matches("o")))
+            THEN \(AudienceStatements.Part.duplicate) ELSE \(AudienceStatements.Part.target) END
+        """
+    }
+}
+
+/// The text for pending rows that are due. Behind the values of the condition stand notification, slice, moment and limit.
+private struct DueText {
+    private let condition: AudienceCondition
+
+    init(_ shape: AudienceShape) { condition = AudienceCondition(shape: shape) }
+
+    var statement: SQLStatement {
+        SQLStatement(
+            composed: """
+                SELECT \(DueRows.columns), d.registered_at, d.version, d.template_id, d.platform, d.handle, d.record_id, d.environment,
+                    d.topic
+                FROM (\(DueRows.due(from: condition.next))) AS p
+                LEFT JOIN devices d ON d.hub_id = $1 AND d.slice_key = p.slice_key AND \(condition.matches("d"))
+                ORDER BY p.not_before, p.slice_key
+                """)
+    }
+}
+
+/// Reads the next matching targets of a slice, in order of key, by one statement.
+///
+/// The engine leaves out what the send does not mean, and only those columns are read that sending needs.
+struct AudienceWalk {
+    private let send: SendAudience
+    private let shape: AudienceShape
+    private let connection: any SQLConnection
+
+    init(_ send: SendAudience, _ connection: any SQLConnection) {
+        self.send = send
+        self.connection = connection
+        shape = send.shape
+    }
+
+    /// Room that is made at once.
+    private static let capacity = 1_000
+
+    /// At most `limit` targets after `cursor`; reads about `scanLimit` records at most.
+    func next(after cursor: SliceKey, last: SliceKey, limit: Int, scanLimit: Int) throws -> SlicePage.Walk {
+        var targets = TargetPage(capacity: min(limit, Self.capacity))
+        var through = cursor
+        var end = last
+        let own = AudienceStatements.values(
+            shape, after: cursor, last: last, limit: limit, scanned: scanned(limit: limit, scanLimit: scanLimit))
+        try connection.forEachRow(AudienceStatements.walk(shape), send.values(shape) + own) { row in
+            let numbers = try row.integers(from: AudienceStatements.Column.numbers)
+            let key = SliceKey(numbers[0])
+            if numbers[3] == AudienceStatements.Part.end {
+                end = key
+            } else {
+                try take(row, numbers, into: &targets)
+                through = key
+            }
+        }
+        if targets.count < limit { through = end }
+        return SlicePage.Walk(targets: targets, through: through)
+    }
+
+    /// How many index entries the statement reads: of one list before it stops, of several the number that it merges. Where nearly every
+    /// entry is a target, about the page limit is enough. A page of a paced send takes few targets; the minimum keeps it from passing
+    /// entries that do not match in thousands of pages.
+    private func scanned(limit: Int, scanLimit: Int) -> Int {
+        guard shape.coverTags > 1 else { return max(scanLimit - 1, 0) }
+        let isDense = shape.restTags == 0 && send.format == .native(.apns)
+        let wanted = isDense ? max(limit, Self.minimumDense) : max(2 * limit, Self.minimumMerged)
+        return max(limit, min(scanLimit, wanted))
+    }
+
+    private static let minimumDense = 100
+    private static let minimumMerged = 1_000
+
+    private func take(_ row: any SQLColumns, _ numbers: SIMD4<Int64>, into targets: inout TargetPage) throws {
+        let template = shape.isTemplate ? try row.optionalInteger(AudienceStatements.Column.template) : nil
+        let platform = try send.platform ?? Platform(rawValue: row.text(AudienceStatements.Column.platform))
+        let own = TargetPage.Numbers(
+            key: SliceKey(numbers[0]), registeredAt: Timestamp(milliseconds: numbers[1]), version: numbers[2],
+            template: template.map(TemplateID.init), isSkipped: numbers[3] == AudienceStatements.Part.duplicate)
+        try targets.append(own, of: platform) { try row.appendTexts(from: AudienceStatements.Column.texts, to: &$0) }
     }
 }

@@ -7,11 +7,13 @@ import TagExpressions
 public struct SQLIntakeStore: IntakeStore {
     private let database: any SQLDatabase
 
-    /// Creates the store.
     public init(_ database: any SQLDatabase) { self.database = database }
 
-    public func audienceSize(_ audience: TagExpression?, in hub: HubID, limit: Int) async throws -> Int {
-        try await database.reading { try AudienceIndex.size(audience, hub, limit: limit, $0) }
+    public func compile(_ audience: TagExpression?, in hub: HubID, limit: Int) async throws -> CompiledAudience {
+        try await database.reading { connection in
+            let query = try AudienceIndex.query(audience, hub, connection)
+            return CompiledAudience(query: query, size: try AudienceIndex.size(query, hub, limit: limit, connection))
+        }
     }
 
     public func earlier(_ idempotency: AcceptedSend.Idempotency, in hub: HubID) async throws -> IntakeAnswer? {
@@ -26,8 +28,8 @@ public struct SQLIntakeStore: IntakeStore {
 
     public func accept(_ send: AcceptedSend) async throws -> IntakeAnswer {
         try await database.writing { connection in
-            // Who still knew a removed hub by its name would be told that its send is kept, and it would be cleared away.
-            // Asked before anything is written: what is refused then costs others nothing.
+            // A stale cache may still resolve a removed hub. Its send would be accepted and then lost, so it is refused.
+            // Checked before any write, so that a refusal costs other transactions nothing.
             guard try connection.row(Self.selectRemoved, [.integer(send.hub.number)]) == nil else {
                 throw ServiceError(.notFound, "No service is hosted at the specified address.")
             }
@@ -38,7 +40,7 @@ public struct SQLIntakeStore: IntakeStore {
             }
             // What is scheduled gets its mark when it begins.
             let mark = send.isScheduled ? nil : try OrderNumbers.mark(connection)
-            try connection.run(Self.insert, Self.values(send, mark))
+            try connection.run(Self.insert, try Self.values(send, mark))
             for (number, range) in send.slices.ranges.enumerated() {
                 try connection.run(Self.insertSlice, Self.values(range, number, send))
             }
@@ -92,9 +94,9 @@ public struct SQLIntakeStore: IntakeStore {
         let key: [SQLValue] = [.integer(send.hub.number), .text(send.id.text)]
         try await database.writing { connection in
             guard try connection.row(Self.selectRemoved, [.integer(send.hub.number)]) == nil else { return }
-            // A repeat of a call that was taken for dead has the id of the first, which may have been noted meanwhile.
+            // A retry of a call that was considered dead has the id of the first, which may have been noted meanwhile.
             let mark = try OrderNumbers.mark(connection)
-            guard try connection.run(Self.insertOnce, Self.values(send, mark)) > 0 else { return }
+            guard try connection.run(Self.insertOnce, try Self.values(send, mark)) > 0 else { return }
             try connection.run(Self.setEnd, key + [.integer(try OrderNumbers.mark(connection).number)])
             try connection.run(
                 Self.markEnded, key + [.integer(send.enqueuedAt.milliseconds), .integer(ended.endedAt.milliseconds)])
@@ -114,8 +116,8 @@ public struct SQLIntakeStore: IntakeStore {
     /// The digest of no content.
     private static let closedKey: [UInt8] = [0]
 
-    /// A transaction of the hub alone. Whoever recalls hides the content first, in a transaction of its own, and keeps the
-    /// cancellation as work until this has happened, since the hub may be elsewhere.
+    /// A transaction of the hub alone. A recall hides the content first, in its own transaction, and stores the cancellation as work
+    /// until this has happened, since the hub may be elsewhere.
     private static func cancel(
         _ id: NotificationID, in hub: HubID, at now: Timestamp, _ connection: any SQLConnection
     ) throws -> Bool {
@@ -148,7 +150,7 @@ extension SQLIntakeStore {
         ]
     }
 
-    private static func values(_ send: AcceptedSend, _ mark: OrderNumber?) -> [SQLValue] {
+    private static func values(_ send: AcceptedSend, _ mark: OrderNumber?) throws -> [SQLValue] {
         let state: NotificationState = send.isScheduled ? .scheduled : .accepted
         return [
             .integer(send.hub.number), .text(send.id.text), .bytes(send.message.body), .text(send.message.pushType),
@@ -157,8 +159,14 @@ extension SQLIntakeStore {
             .integer(send.enqueuedAt.milliseconds), .integer(send.dueAt.milliseconds),
             .integer(Int64(send.slices.ranges.count)), .optional(send.pushesPerSecond.map(Int64.init)),
             .text(send.message.format.text), .integer(send.recipients.handles == nil ? 0 : 1),
-            .optional(mark?.number), .optional(send.targets.map(Int64.init)),
+            .optional(mark?.number), .optional(send.targets.map(Int64.init)), .optional(try query(of: send)),
         ]
+    }
+
+    /// The stored form of a compiled audience; `nil` for every record.
+    private static func query(of send: AcceptedSend) throws -> String? {
+        guard send.audience != nil else { return nil }
+        return try (send.query ?? AudienceIndex.compiled(send.audience)).stored
     }
 
     private static func values(_ range: SlicePlan.Range, _ number: Int, _ send: AcceptedSend) -> [SQLValue] {
@@ -179,8 +187,9 @@ extension SQLIntakeStore {
 
     private static let insertion = """
         INSERT INTO notifications (hub_id, notification_id, body, push_type, priority, collapse_id, topic, expires_at, audience,
-            state, enqueued_at, due_at, open_slices, pushes_per_second, format, is_direct, order_mark, targets)
-        VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18)
+            state, enqueued_at, due_at, open_slices, pushes_per_second, format, is_direct, order_mark, targets,
+            audience_query)
+        VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19)
         """
     private static let insert = SQLStatement(composed: insertion)
     private static let insertOnce = SQLStatement(composed: insertion + " ON CONFLICT DO NOTHING")
@@ -213,7 +222,7 @@ extension SQLIntakeStore {
         """)
     private static let markEnded = SQLStatement(
         """
-        UPDATE notifications SET state = 'completed', open_slices = 0, started_at = $3, ended_at = $4
+        UPDATE notifications SET state = 'completed', open_slices = 0, started_at = $3, ended_at = $4, audience_query = NULL
         WHERE hub_id = $1 AND notification_id = $2
         """)
     private static let insertTally = SQLStatement(
@@ -222,7 +231,7 @@ extension SQLIntakeStore {
         """)
     private static let markCancelled = SQLStatement(
         """
-        UPDATE notifications SET state = 'cancelled', ended_at = $3
+        UPDATE notifications SET state = 'cancelled', ended_at = $3, audience_query = NULL
         WHERE hub_id = $1 AND notification_id = $2 AND state IN ('scheduled', 'accepted', 'dispatching')
         """)
     private static let setEnd = SQLStatement(
@@ -237,4 +246,25 @@ extension SQLIntakeStore {
             WHERE s.hub_id = pending_targets.hub_id AND s.notification_id = pending_targets.notification_id
                 AND s.slice = pending_targets.slice)
         """)
+}
+
+/// The numbers that say what came first. They go up with marks alone, so that a record costs no write of the counter; on PostgreSQL
+/// they are a sequence, which is outside of transactions and never in the way of another writer.
+enum OrderNumbers {
+    /// The table of SQLite and the sequence of PostgreSQL.
+    static let name = "order_numbers"
+
+    /// The first number. Moments in milliseconds are smaller until the year 2109, so that a number is never taken for a moment.
+    static let first: Int64 = 1 << 42
+
+    /// The current number, as part of a statement.
+    static let current = "(SELECT last_value FROM \(name))"
+
+    /// Takes the current number. What is committed by now has a number up to it; what begins when this is over, a larger one.
+    static func mark(_ connection: any SQLConnection) throws -> OrderNumber {
+        guard let row = try connection.row(connection.dialect.nextOrder, []) else {
+            throw SQLFault.refused(code: 0, reason: "there are no order numbers")
+        }
+        return OrderNumber(try row.integer(0))
+    }
 }

@@ -6,21 +6,20 @@ public struct SQLSliceQueue: SliceQueue {
     let database: any SQLDatabase
     private let leaseStatement: SQLStatement
 
-    /// Creates the store.
     public init(_ database: any SQLDatabase) {
         self.database = database
         leaseStatement = Self.lease(database.dialect)
     }
 
     public func lease(_ request: LeaseRequest) async throws -> [SliceLease] {
-        // Read before, so that nodes that lease at the same time do not stand in each other's way; mostly there is nothing.
+        // Read first, so that nodes that poll at the same time do not conflict; mostly nothing is due.
         let waiting = try await waiting(request)
         guard !waiting.isEmpty else { return [] }
         let statement = leaseStatement
         return try await database.writing { connection in
             var leases: [SliceLease] = []
             func take(_ weight: SliceWeight, _ limit: Int) throws {
-                var turns = HubTurns(free: limit, waiting: waiting[weight] ?? [], held: request.held[weight] ?? [:])
+                var turns = FairScheduler(free: limit, waiting: waiting[weight] ?? [], held: request.held[weight] ?? [:])
                 while case let asked = turns.next(), !asked.isEmpty {
                     for (hub, count) in asked {
                         let found = try connection.rows(statement, Self.values(request, weight, hub, count)).map(Self.lease)
@@ -38,16 +37,16 @@ public struct SQLSliceQueue: SliceQueue {
     }
 
     /// The hubs with slices that are due and free, by kind.
-    private func waiting(_ request: LeaseRequest) async throws -> [SliceWeight: [HubTurns.Waiting]] {
+    private func waiting(_ request: LeaseRequest) async throws -> [SliceWeight: [FairScheduler.Waiting]] {
         try await database.reading { connection in
             let now = SQLValue.integer(request.now.milliseconds)
-            let lost = try connection.rows(Self.lostSlices, [now, .integer(Self.glance)]).map(WaitingSlice.init)
-            var waiting: [SliceWeight: [HubTurns.Waiting]] = [:]
+            let lost = try connection.rows(Self.lostSlices, [now, .integer(Self.scanLimit)]).map(WaitingSlice.init)
+            var waiting: [SliceWeight: [FairScheduler.Waiting]] = [:]
             for weight in SliceWeight.allCases where request.asks(for: weight) {
                 let key = SQLValue.integer(weight.rawValue)
-                var found = try connection.rows(Self.freeSlices, [key, now, .integer(Self.glance)]).map(WaitingSlice.init)
-                // Where so much waits that a glance does not show all of it, somebody may wait behind it.
-                if found.count == Self.glance || lost.count == Self.glance {
+                var found = try connection.rows(Self.freeSlices, [key, now, .integer(Self.scanLimit)]).map(WaitingSlice.init)
+                // At the limit, further hubs may wait that these rows do not show.
+                if found.count == Self.scanLimit || lost.count == Self.scanLimit {
                     found = try connection.rows(Self.waitingHubs, [key, now]).map(WaitingSlice.init)
                 } else {
                     found += lost.filter { $0.weight == weight.rawValue }
@@ -58,8 +57,8 @@ public struct SQLSliceQueue: SliceQueue {
         }
     }
 
-    /// So many slices are looked at to see which hubs wait.
-    static let glance: Int64 = 64
+    /// The most slices to read to find the waiting hubs.
+    static let scanLimit: Int64 = 64
 
     public func renew(_ lease: SliceLease, until: Timestamp) async throws -> Bool {
         try await database.writing { connection in
@@ -69,7 +68,8 @@ public struct SQLSliceQueue: SliceQueue {
 
     public func releaseAll(of owner: String?, at now: Timestamp) async throws -> Int {
         try await database.writing { connection in
-            // What left just before the end is paid for by then, also of a slice that has a pace.
+            // The process that died may have sent a paced slice's pushes a moment ago. After this time they no longer count against its
+            // pace.
             let paid = SQLValue.integer((now + Self.longestPace).milliseconds)
             guard let owner else { return try connection.run(Self.releaseAll, [paid]) }
             return try connection.run(Self.releaseOwn, [paid, .text(owner)])
@@ -128,7 +128,7 @@ extension SQLSliceQueue {
 
     private static func markDispatching(_ lease: SliceLease, _ now: Timestamp, _ connection: any SQLConnection) throws {
         let key: [SQLValue] = [.integer(lease.id.hub.number), .text(lease.id.notification.text)]
-        // What was scheduled begins with its first lease: who has registered by now is in its audience.
+        // A scheduled send begins with its first lease: devices that have registered by now are in its audience.
         guard let row = try connection.row(markDispatching, key + [.integer(now.milliseconds)]),
             try row.optionalInteger(0) == nil
         else { return }
@@ -142,19 +142,19 @@ extension SQLSliceQueue {
             releaseOne,
         ]
             + checkpointStatements + pageStatements
-            + AudienceWalk.all
+            + AudienceStatements.all + DueRows.all
     }
 
-    /// What is due and free, in the order of the queue of all hubs: what is not due is not looked at.
+    /// Slices that are due and free, in queue order over all hubs; slices that are not due are not read.
     static let freeSlices = SQLStatement(
         """
         SELECT hub_id, ready_at, weight FROM slices WHERE weight = $1 AND owner IS NULL AND ready_at <= $2
         ORDER BY ready_at LIMIT $3
         """)
-    /// What a node that is gone had in hand: only what is in hand is looked at.
+    /// Slices whose lease has expired; only leased slices are read.
     static let lostSlices = SQLStatement(
         "SELECT hub_id, ready_at, weight FROM slices WHERE owner IS NOT NULL AND leased_until <= $1 LIMIT $2")
-    /// From hub to hub by one look at the index for each.
+    /// Goes from hub to hub with one index search each.
     static let waitingHubs = SQLStatement(
         """
         WITH RECURSIVE hubs (hub_id) AS (
@@ -217,4 +217,24 @@ extension SQLSliceQueue {
         WHERE hub_id = $1 AND notification_id = $2 AND slice = $3 AND owner = $4
         """)
     private static let releaseAll = SQLStatement(composed: freed + " WHERE owner IS NOT NULL")
+}
+
+/// A slice that may be leased, as far as it takes to let hubs take turns.
+private struct WaitingSlice: Sendable {
+    let hub: HubID
+    let since: Timestamp
+    let weight: Int64
+
+    init(_ row: SQLRow) throws {
+        hub = HubID(try row.integer(0))
+        since = Timestamp(milliseconds: try row.integer(1))
+        weight = try row.integer(2)
+    }
+
+    /// The hubs that wait, each since its earliest.
+    static func byHub(_ slices: [WaitingSlice]) -> [FairScheduler.Waiting] {
+        var earliest: [HubID: Timestamp] = [:]
+        for slice in slices { earliest[slice.hub] = min(earliest[slice.hub] ?? slice.since, slice.since) }
+        return earliest.map { FairScheduler.Waiting(hub: $0.key, since: $0.value) }.sorted { $0.hub.number < $1.hub.number }
+    }
 }

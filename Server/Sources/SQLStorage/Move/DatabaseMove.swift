@@ -44,9 +44,7 @@ public struct DatabaseMove: Sendable {
 
     /// Creates a move of an SQLite database into a PostgreSQL database, both with this program's schema. `progress` gets each phase and
     /// each page of rows.
-    public init(
-        from old: any SQLDatabase, to new: any SQLDatabase, progress: @escaping @Sendable (Progress) -> Void = { _ in }
-    ) {
+    public init(from old: any SQLDatabase, to new: any SQLDatabase, progress: @escaping @Sendable (Progress) -> Void = { _ in }) {
         self.old = old
         self.new = new
         self.progress = progress
@@ -56,9 +54,7 @@ public struct DatabaseMove: Sendable {
     ///
     /// `retiring` puts the old database where no server starts on it. That happens when every row has arrived, and before a server may
     /// start on the new one: there is no moment at which either would do. Cut off after it, the move is brought to its end by `finish`.
-    public func run(
-        at now: Timestamp, retiring: () async throws -> Void = {}
-    ) async throws -> [(table: String, rows: Int)] {
+    public func run(at now: Timestamp, retiring: () async throws -> Void = {}) async throws -> [(table: String, rows: Int)] {
         let version = try await versionOfOld()
         let tables = try await tables()
         try await prepare(tables, at: now)
@@ -67,7 +63,7 @@ public struct DatabaseMove: Sendable {
         try await keepNumbers()
         try await compare(tables, of: total)
         _ = try await new.write { try $0.run(Self.nameMark, [.integer(Int64(Self.mark)), .text(Self.isWhole)]) }
-        // Each page was of another moment: the rows are those of one only if there was nothing to tell the moments apart.
+        // Pages were read at different moments. They are one snapshot only if no other connection committed meanwhile.
         guard try await versionOfOld() == version else {
             _ = try await new.write { try $0.run(Self.nameMark, [.integer(Int64(Self.mark)), .text(Self.isUnfinished)]) }
             throw Fault.changed
@@ -92,7 +88,7 @@ public struct DatabaseMove: Sendable {
     /// What the step says while only the old database is left to put away.
     private static let isWhole = "a move that is whole"
 
-    /// Marks the new database and makes sure that it is empty. What an earlier move left, which the mark tells, is removed.
+    /// Marks the new database and makes sure that it is empty. The mark shows whether an earlier move left rows; they are removed.
     private func prepare(_ tables: [MovedTable], at now: Timestamp) async throws {
         let names = tables.map(\.name)
         try await new.writeAlone { connection in
@@ -185,9 +181,7 @@ public struct DatabaseMove: Sendable {
         }
     }
 
-    private func page(
-        of table: MovedTable, after key: [SQLValue]?, in database: any SQLDatabase
-    ) async throws -> [SQLRow] {
+    private func page(of table: MovedTable, after key: [SQLValue]?, in database: any SQLDatabase) async throws -> [SQLRow] {
         let statement = table.page(afterKey: key != nil, limit: table.batch)
         return try await database.read { try $0.rows(statement, key ?? []) }
     }
@@ -226,4 +220,40 @@ public struct DatabaseMove: Sendable {
         WHERE table_schema = current_schema() AND table_name = $1 AND is_identity = 'YES'
         """)
     private static let setNumber = SQLStatement("SELECT setval(pg_get_serial_sequence($1, $2), $3)")
+}
+
+/// A table with what it takes to copy it row by row: its columns, and the key in whose order its rows come on every engine.
+struct MovedTable: Sendable {
+    let name: String
+    let columns: [String]
+    let key: [String]
+
+    /// So many rows after a key; the key's values are `$1`, `$2`, …
+    func page(afterKey: Bool, limit: Int) -> SQLStatement {
+        let order = key.joined(separator: ", ")
+        let places = (1...key.count).map { "$\($0)" }.joined(separator: ", ")
+        let condition = afterKey ? " WHERE (\(order)) > (\(places))" : ""
+        return SQLStatement(
+            composed: "SELECT \(columns.joined(separator: ", ")) FROM \(name)\(condition) ORDER BY \(order) LIMIT \(limit)")
+    }
+
+    /// Writes so many rows at once, with the numbers they have.
+    func insertion(of count: Int) -> SQLStatement {
+        let rows = (0..<count).map { row in
+            "(" + columns.indices.map { "$\(row * columns.count + $0 + 1)" }.joined(separator: ", ") + ")"
+        }
+        return SQLStatement(
+            composed: """
+                INSERT INTO \(name) (\(columns.joined(separator: ", "))) OVERRIDING SYSTEM VALUE
+                VALUES \(rows.joined(separator: ", "))
+                """)
+    }
+
+    /// The key of a row.
+    func key(of row: SQLRow) -> [SQLValue] {
+        key.compactMap { name in columns.firstIndex(of: name).map { row.values[$0] } }
+    }
+
+    /// How many rows go into one statement: an engine takes 65,535 values at most, and a row may hold a body of some kilobytes.
+    var batch: Int { max(1, min(500, 30_000 / columns.count)) }
 }

@@ -7,7 +7,6 @@ public struct SQLNodeStore: Sendable {
 
     private let database: any SQLDatabase
 
-    /// Creates the store.
     public init(_ database: any SQLDatabase) { self.database = database }
 
     /// The moment by the clock of the database, which is the one that all nodes share.
@@ -71,4 +70,28 @@ public struct SQLNodeStore: Sendable {
         "SELECT node_id, role, version, started_at, seen_at, schema_step FROM nodes WHERE seen_at >= $1 ORDER BY node_id")
     private static let delete = SQLStatement("DELETE FROM nodes WHERE node_id = $1")
     private static let deleteOld = SQLStatement("DELETE FROM nodes WHERE seen_at < $1")
+}
+
+/// A node as the others see it.
+public struct NodeMember: Hashable, Sendable {
+    /// What its leases name.
+    public var id: String
+    /// `all`, `api` or `worker`.
+    public var role: String
+    /// The version of its program.
+    public var version: String
+    /// The last step of the schema that its program knows; absent for versions that did not say.
+    public var schemaStep: Int?
+    public var startedAt: Timestamp
+    /// When it last said that it is there.
+    public var seenAt: Timestamp
+
+    public init(id: String, role: String, version: String, schemaStep: Int?, startedAt: Timestamp, seenAt: Timestamp) {
+        self.id = id
+        self.role = role
+        self.version = version
+        self.schemaStep = schemaStep
+        self.startedAt = startedAt
+        self.seenAt = seenAt
+    }
 }

@@ -1,16 +1,4 @@
-#if canImport(FoundationEssentials)
-    import FoundationEssentials
-#else
-    import Foundation
-#endif
-
-#if canImport(Glibc)
-    import Glibc
-#elseif canImport(Musl)
-    import Musl
-#else
-    import Darwin
-#endif
+import Foundation
 
 /// What the operating system says of this process, for the metrics that Prometheus clients share (`process_…`).
 public struct ProcessNumbers: Hashable, Sendable {
@@ -22,15 +10,9 @@ public struct ProcessNumbers: Hashable, Sendable {
     public var startedAt: Double
     /// Files and sockets that are open.
     public var openFiles: Int
+}
 
-    /// Creates numbers.
-    public init(cpuSeconds: Double, residentBytes: Int, startedAt: Double, openFiles: Int) {
-        self.cpuSeconds = cpuSeconds
-        self.residentBytes = residentBytes
-        self.startedAt = startedAt
-        self.openFiles = openFiles
-    }
-
+extension ProcessNumbers {
     /// The numbers of now; `nil` where there is no `/proc`.
     public static func current() -> ProcessNumbers? {
         guard let own = text("/proc/self/stat"), let system = text("/proc/stat"),

@@ -1,4 +1,6 @@
 import CoreMetrics
+import HTTPTypes
+import Hummingbird
 import NIOConcurrencyHelpers
 
 /// Keeps all metrics of the process and writes them as Prometheus text (exposition format 0.0.4).
@@ -74,4 +76,19 @@ public final class PrometheusMetrics: MetricsFactory {
     public func destroyMeter(_ handler: any MeterHandler) {}
     public func destroyRecorder(_ handler: any RecorderHandler) {}
     public func destroyTimer(_ handler: any TimerHandler) {}
+}
+
+/// `/metrics` as Prometheus text. It belongs on a listener of its own, which the outside cannot reach.
+public struct MetricsRoutes: Sendable {
+    private let metrics: PrometheusMetrics
+
+    public init(metrics: PrometheusMetrics) { self.metrics = metrics }
+
+    public func addRoutes<Context: RequestContext>(to router: some RouterMethods<Context>) {
+        router.get("/metrics") { _, _ in
+            Response(
+                status: .ok, headers: [.contentType: "text/plain; version=0.0.4; charset=utf-8", .cacheControl: "no-store"],
+                body: .init(byteBuffer: ByteBuffer(string: metrics.render())))
+        }
+    }
 }

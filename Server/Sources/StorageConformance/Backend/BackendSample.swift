@@ -21,9 +21,9 @@ enum BackendSample {
 
     /// A new user without a password.
     static func user(
-        _ name: String, _ role: UserRole = .sender, in stores: BackendStores
+        _ name: String, _ role: UserRole = .sender, in store: any BackendStore
     ) async throws -> User {
-        try await stores.users.create(name: try self.name(name), role: role, password: nil, at: start)
+        try await store.createUser(name: try self.name(name), role: role, password: nil, at: start)
     }
 
     static func handle(_ number: Int) -> DeviceHandle {
@@ -59,22 +59,22 @@ enum BackendSample {
     }
 
     static func draft(
-        from user: User, to audience: String, content: String? = nil, key: RepeatKey? = nil, number: RichID? = nil,
+        from user: User, to audience: String, content: String? = nil, key: IdempotencyKey? = nil, number: RichID? = nil,
         expires: Timestamp? = nil
     ) throws -> RichNotificationDraft {
-        let words = NotificationWords(title: "Title", message: "Hello 😀", altText: "a picture")
+        let texts = NotificationTexts(title: "Title", message: "Hello 😀", altText: "a picture")
         return RichNotificationDraft(
-            sender: user.id, senderName: user.name, kind: .image, style: .both, words: words, contentID: content,
+            sender: user.id, senderName: user.name, kind: .image, style: .both, texts: texts, contentID: content,
             audience: try TagExpression(parsing: audience), expiresAt: expires, pushesPerSecond: 7,
-            push: PushTemplate(form: .silent, kind: .image, openMessage: "Hello 😀"), nonce: "nonce", repeatKey: key,
+            push: PushTemplate(form: .silent, kind: .image, openMessage: "Hello 😀"), nonce: "nonce", idempotencyKey: key,
             number: number)
     }
 
     /// Sends, and expects it to be taken.
     static func send(
-        _ draft: RichNotificationDraft, in stores: BackendStores, at now: Timestamp = start
+        _ draft: RichNotificationDraft, in store: any BackendStore, at now: Timestamp = start
     ) async throws -> RichNotification {
-        guard case .accepted(let notification) = try await stores.notifications.accept(draft, at: now) else {
+        guard case .accepted(let notification) = try await store.accept(draft, at: now) else {
             throw Unexpected(what: "the draft was not accepted as new")
         }
         return notification
@@ -83,8 +83,8 @@ enum BackendSample {
     /// An answer that no promise allows.
     struct Unexpected: Error { var what: String }
 
-    static func key(_ text: String, _ byte: UInt8 = 1) -> RepeatKey {
-        RepeatKey(key: text, digest: Array(repeating: byte, count: 32))
+    static func key(_ text: String, _ byte: UInt8 = 1) -> IdempotencyKey {
+        IdempotencyKey(key: text, digest: Array(repeating: byte, count: 32))
     }
 
     static func receipt(
@@ -93,5 +93,49 @@ enum BackendSample {
         StoredReceipt(
             receipt: Receipt(richID: id, kind: kind, action: action, at: start), user: user.id,
             installation: try #require(InstallationID(installation)))
+    }
+}
+
+/// The calls of the store without an audit entry, as tests make them that are about something else.
+extension BackendStore {
+    public func createUser(
+        name: UserName, role: UserRole, password: PasswordHash?, at now: Timestamp
+    ) async throws -> User {
+        try await createUser(NewUser(name: name, role: role, password: password), at: now, audit: nil)
+    }
+
+    public func setPassword(_ password: PasswordHash, of id: UserID) async throws -> Bool {
+        try await setPassword(password, of: id, at: BackendSample.start, audit: nil)
+    }
+
+    public func setRole(_ role: UserRole, of id: UserID) async throws -> Bool { try await setRole(role, of: id, audit: nil) }
+
+    public func removeUser(_ id: UserID, mark: Int64, at now: Timestamp) async throws -> [RecordID]? {
+        try await removeUser(id, mark: mark, at: now, audit: nil)
+    }
+
+    public func bind(
+        _ device: BoundDevice, to user: UserID, with credential: BindingCredential, devices: Int = BindingLimits.bindings,
+        mark: Int64, at now: Timestamp
+    ) async throws -> BindingOutcome {
+        try await bind(device, to: user, with: credential, devices: devices, mark: mark, at: now, audit: nil)
+    }
+
+    public func unbind(
+        _ record: RecordID, from user: UserID, if condition: UnbindingCondition, mark: Int64, at now: Timestamp
+    ) async throws -> UnbindingOutcome {
+        try await unbind(record, from: user, if: condition, mark: mark, at: now, audit: nil)
+    }
+
+    public func accept(_ draft: RichNotificationDraft, at now: Timestamp) async throws -> Acceptance {
+        try await accept(draft, at: now, audit: nil)
+    }
+
+    public func markCompleted(_ id: RichID, at moment: Timestamp, order: OrderNumber?) async throws {
+        try await markCompleted(id, at: moment, order: order, audit: nil)
+    }
+
+    public func recall(_ id: RichID, at now: Timestamp, contentExpiry: Timestamp) async throws -> Bool {
+        try await recall(id, at: now, contentExpiry: contentExpiry, audit: nil)
     }
 }

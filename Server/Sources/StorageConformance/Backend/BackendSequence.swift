@@ -10,7 +10,7 @@ import struct RichPushModel.Tag
 public struct BackendSequence {
     private typealias Sample = BackendSample
 
-    private let stores: BackendStores
+    private let store: any BackendStore
     private var generator: SeededGenerator
     private var users: [User] = []
     private var now = BackendSample.start
@@ -19,16 +19,16 @@ public struct BackendSequence {
     private var last = 0
 
     /// Makes so many calls; what was answered, a line each.
-    public static func answers(of stores: BackendStores, seed: UInt64, calls: Int) async throws -> [String] {
-        var sequence = BackendSequence(stores, seed: seed)
-        for name in ["ada", "Bob", "_c", "d-1"] { sequence.users.append(try await Sample.user(name, in: stores)) }
+    public static func answers(of store: any BackendStore, seed: UInt64, calls: Int) async throws -> [String] {
+        var sequence = BackendSequence(store, seed: seed)
+        for name in ["ada", "Bob", "_c", "d-1"] { sequence.users.append(try await Sample.user(name, in: store)) }
         for _ in 0..<calls { try await sequence.step() }
         try await sequence.summary()
         return sequence.lines
     }
 
-    private init(_ stores: BackendStores, seed: UInt64) {
-        self.stores = stores
+    private init(_ store: any BackendStore, seed: UInt64) {
+        self.store = store
         generator = SeededGenerator(seed: seed)
     }
 
@@ -73,20 +73,20 @@ public struct BackendSequence {
     }
 
     private mutating func changeUser() async throws {
-        let (stores, user, now, role) = (stores, user(), now, UserRole.allCases[number(0...2)])
+        let (store, user, now, role) = (store, user(), now, UserRole.allCases[number(0...2)])
         let after = number(0...1) == 0 ? user.name : nil
         switch number(0...4) {
-        case 0: try await note("role") { try await stores.users.setRole(role, of: user.id) }
-        case 1: try await note("create") { try await stores.users.create(name: user.name, role: role, password: nil, at: now) }
+        case 0: try await note("role") { try await store.setRole(role, of: user.id) }
+        case 1: try await note("create") { try await store.createUser(name: user.name, role: role, password: nil, at: now) }
         case 2 where number(0...4) == 0:
-            try await note("remove") { try await stores.users.remove(user.id, mark: 3, at: now)?.map(\.text).sorted() as Any }
-        case 3: try await note("user") { try await stores.users.user(user.id) as Any }
-        default: try await note("users") { try await stores.users.users(after: after, limit: 2).map(\.name.text) }
+            try await note("remove") { try await store.removeUser(user.id, mark: 3, at: now)?.map(\.text).sorted() as Any }
+        case 3: try await note("user") { try await store.user(user.id) as Any }
+        default: try await note("users") { try await store.users(after: after, limit: 2).map(\.name.text) }
         }
     }
 
     private mutating func changeDevice() async throws {
-        let (stores, user, now) = (stores, user(), now)
+        let (store, user, now) = (store, user(), now)
         let name = "phone-\(number(1...5))"
         let device = try Sample.device(name, handle: number(0...3) == 0 ? nil : number(1...4), tags: tags())
         let digest = UInt8(number(1...3))
@@ -97,78 +97,78 @@ public struct BackendSequence {
         let change = DeviceChange(device.record, mark: Int64(number(1...2)))
         switch number(0...8) {
         case 0, 1:
-            try await note("bind") { try await stores.bindings.bind(device, to: user.id, with: .issue(issued), mark: 1, at: now) }
+            try await note("bind") { try await store.bind(device, to: user.id, with: .issue(issued), mark: 1, at: now) }
         case 2:
             try await note("rebind") {
-                try await stores.bindings.bind(device, to: user.id, with: .presented(presented), mark: 1, at: now)
+                try await store.bind(device, to: user.id, with: .presented(presented), mark: 1, at: now)
             }
         case 3:
             try await note("unbind") {
-                try await stores.bindings.unbind(device.record, from: user.id, if: .credential(presented), mark: 3, at: now)
+                try await store.unbind(device.record, from: user.id, if: .credential(presented), mark: 3, at: now)
             }
-        case 4: try await note("begin") { try await stores.bindings.begin(change, at: now) }
-        case 5: try await note("end") { try await stores.bindings.end(change) }
-        case 6: try await note("unended") { try await stores.bindings.unended(begunBefore: since, limit: 3).map(\.text) }
-        case 7: try await note("bindings") { try await stores.bindings.bindings(of: user.id, since: mark, limit: 3) }
+        case 4: try await note("begin") { try await store.begin(change, at: now) }
+        case 5: try await note("end") { try await store.end(change) }
+        case 6: try await note("unended") { try await store.unendedChanges(begunBefore: since, limit: 3).map(\.text) }
+        case 7: try await note("bindings") { try await store.bindings(of: user.id, since: mark, limit: 3) }
         default:
             try await note("credential") {
-                try await stores.credentials.credential(of: issued.installation).map { "\($0.0) \($0.1)" } as Any
+                try await store.credential(of: issued.installation).map { "\($0.0) \($0.1)" } as Any
             }
         }
     }
 
     private mutating func changeContent() async throws {
-        let (stores, user, now) = (stores, user(), now)
+        let (store, user, now) = (store, user(), now)
         let content = try Sample.content(
             "c\(number(1...4))", of: user, bytes: Int64(number(1...60)), digest: number(1...3),
             expires: number(0...3) == 0 ? nil : now + .seconds(Int64(number(1...100))))
         switch number(0...3) {
-        case 0: try await note("keep") { try await stores.contents.keep(content, at: now) }
-        case 1: try await note("content") { try await stores.contents.content(content.id, at: now) as Any }
-        case 2: try await note("bytes") { try await stores.contents.use(of: user.id, at: now) }
+        case 0: try await note("keep") { try await store.keep(content, at: now) }
+        case 1: try await note("content") { try await store.content(content.id, at: now) as Any }
+        case 2: try await note("bytes") { try await store.contentUse(of: user.id, at: now) }
         default:
             try await note("stage") {
-                try await stores.contents.stage(content, quota: ContentQuota(bytes: 3 * ContentQuota.smallest), at: now)
+                try await store.stage(content, quota: ContentQuota(bytes: 3 * ContentQuota.smallest), at: now)
             }
         }
     }
 
     private mutating func send() async throws {
-        let (stores, user, now) = (stores, user(), now)
+        let (store, user, now) = (store, user(), now)
         let key = number(0...2) == 0 ? Sample.key("k\(number(1...3))", UInt8(number(1...2))) : nil
         let asked = number(0...5) == 0 ? RichID(number: Int32(last + number(0...3))) : nil
         let draft = try Sample.draft(
             from: user, to: audience(), content: number(0...2) == 0 ? "c\(number(1...4))" : nil, key: key, number: asked,
             expires: number(0...3) == 0 ? now + .seconds(Int64(number(1...60))) : nil)
-        try await note("send") { try await stores.notifications.accept(draft, at: now) }
-        last = Int(try await stores.notifications.lastNumber())
-        if let key { try await note("repeated") { try await stores.notifications.repeated(key, of: user.id) as Any } }
+        try await note("send") { try await store.accept(draft, at: now) }
+        last = Int(try await store.lastNumber())
+        if let key { try await note("repeated") { try await store.repeated(key, of: user.id) as Any } }
     }
 
     private mutating func work() async throws {
-        let (stores, id, now) = (stores, try id(), now)
+        let (store, id, now) = (store, try id(), now)
         let later = now + .seconds(Int64(number(0...30)))
         let tracking = NotificationID("tracking-\(number(0...9))") ?? NotificationID()
         switch number(0...6) {
-        case 0: try await note("sent") { try await stores.notifications.markSent(id, trackingID: tracking, check: later) }
-        case 1: try await note("completed") { try await stores.notifications.markCompleted(id, at: now, order: OrderNumber(5)) }
-        case 2: try await note("recall") { try await stores.notifications.recall(id, at: now, contentExpiry: later) }
-        case 3: try await note("cancelled") { try await stores.notifications.markCancelled(id) }
-        case 4 where number(0...2) == 0: try await note("refused") { try await stores.notifications.markRefused(id, at: now) }
+        case 0: try await note("sent") { try await store.markSent(id, trackingID: tracking, check: later) }
+        case 1: try await note("completed") { try await store.markCompleted(id, at: now, order: OrderNumber(5)) }
+        case 2: try await note("recall") { try await store.recall(id, at: now, contentExpiry: later) }
+        case 3: try await note("cancelled") { try await store.markCancelled(id) }
+        case 4 where number(0...2) == 0: try await note("refused") { try await store.markRefused(id, at: now) }
         case 5:
             let task = [OutboxWork.Task.send, .track, .cancel][number(0...2)]
             try await note("postpone") {
-                try await stores.notifications.postpone(OutboxWork(id: id, task: task, dueAt: now), until: later)
+                try await store.postpone(OutboxWork(id: id, task: task, dueAt: now), until: later)
             }
         default:
             try await note("due") {
-                try await stores.notifications.dueWork(at: now, limit: 99).map { "\($0.dueAt) \($0.task) \($0.id)" }.sorted()
+                try await store.dueWork(at: now, limit: 99).map { "\($0.dueAt) \($0.task) \($0.id)" }.sorted()
             }
         }
     }
 
     private mutating func read() async throws {
-        let (stores, user, id, now) = (stores, user(), try id(), now)
+        let (store, user, id, now) = (store, user(), try id(), now)
         let isRead = number(0...1) == 0
         let receipt = try Sample.receipt(
             id, [.opened, .fetched, .action][number(0...2)], of: user, "phone-\(number(1...3))",
@@ -178,50 +178,53 @@ public struct BackendSequence {
             before: number(0...2) == 0 ? RichID(number: Int32(number(1...20))) : nil, since: nil,
             unreadOnly: number(0...1) == 0, limit: number(1...5))
         switch number(0...4) {
-        case 0: try await note("mark") { try await stores.readMarks.setRead(isRead, of: id, for: user.id, at: now) }
-        case 1: try await note("receipt") { try await stores.receipts.record([receipt, receipt], at: now) }
-        case 2: try await note("counts") { try await stores.receipts.counts(of: id).map { "\($0.key) \($0.value)" }.sorted() }
-        case 3: try await note("notification") { try await stores.notifications.notification(id) as Any }
-        default: try await note("find") { try await stores.notifications.find(query).map(\.id.number) }
+        case 0: try await note("mark") { try await store.setRead(isRead, of: id, for: user.id, at: now) }
+        case 1: try await note("receipt") { try await store.record([receipt, receipt], at: now) }
+        case 2: try await note("counts") { try await store.receiptCounts(of: id).map { "\($0.key) \($0.value)" }.sorted() }
+        case 3: try await note("notification") { try await store.notification(id) as Any }
+        default: try await note("find") { try await store.find(query).map(\.id.number) }
         }
     }
 
     private mutating func sweep() async throws {
-        let (stores, now) = (stores, now)
+        let (store, now) = (store, now)
         let before = now - .seconds(Int64(number(0...200)))
-        // Enough for all that is due: which of many goes first is nobody's promise.
+        // Enough for all that is due: no store promises which of many goes first.
         switch number(0...6) {
         case 0:
             try await note("expired credentials") {
-                let expired = try await stores.credentials.expired(before: now, limit: 999)
-                for credential in expired { try await stores.credentials.remove(credential) }
+                let expired = try await store.expiredCredentials(before: now, limit: 999)
+                for credential in expired { try await store.remove(credential) }
                 return expired.map { "\($0.installation) \($0.user.number) \($0.expiresAt)" }.sorted()
             }
-        case 1: try await note("expired contents") { try await stores.contents.removeExpired(before: before, limit: 999) }
-        case 2: try await note("orphans") { try await stores.contents.orphans(after: nil, limit: 99).digests.map(\.text) }
+        case 1: try await note("expired contents") { try await store.removeExpiredContents(before: before, limit: 999) }
+        case 2: try await note("orphans") { try await store.orphans(after: nil, limit: 99).digests.map(\.text) }
         case 3:
             try await note("notifications") {
-                try await stores.retention.removeNotifications(endedBefore: before, expiredBefore: before, at: now, limit: 999)
+                try await store.removeNotifications(endedBefore: before, expiredBefore: before, at: now, limit: 999)
             }
-        case 4: try await note("closed bindings") { try await stores.retention.removeBindings(closedBefore: before, limit: 999) }
-        case 5: try await note("audit") { try await stores.retention.removeAuditEntries(before: before, limit: 999) }
-        default: try await note("repeat keys") { try await stores.notifications.removeRepeatKeys(before: before, limit: 999) }
+        case 4: try await note("closed bindings") { try await store.removeBindings(closedBefore: before, limit: 999) }
+        case 5: try await note("audit") { try await store.removeAuditEntries(before: before, limit: 999) }
+        default:
+            try await note("idempotency keys") {
+                try await store.removeIdempotencyKeys(before: before, limit: 999)
+            }
         }
     }
 
     /// All that is stored about everybody in the end.
     private mutating func summary() async throws {
-        let stores = stores
+        let store = store
         for user in users {
-            for kind in stores.persons.kinds {
+            for kind in store.userDataKinds {
                 try await note("\(user.name) \(kind)") {
-                    try await stores.persons.records(kind, of: user.id, after: nil, limit: 99).map { "\($0)" }.sorted()
+                    try await store.records(kind, of: user.id, after: nil, limit: 99).map { "\($0)" }.sorted()
                 }
             }
         }
         for number in 1...(last + 1) {
             guard let id = RichID(number: Int32(number)) else { continue }
-            try await note("\(number)") { try await stores.notifications.notification(id) as Any }
+            try await note("\(number)") { try await store.notification(id) as Any }
         }
     }
 }

@@ -6,7 +6,7 @@ import Testing
 /// What a `ContentCatalog` promises.
 public enum ContentCatalogPromises {
     /// Every promise.
-    public static let all: [StoragePromise<BackendStores>] = [
+    public static let all: [StoragePromise<any BackendStore>] = [
         keepsContents, hasAQuota, countsSmallFiles, quotaHoldsForMany, keepReplaces, removesWhatExpired, orphansGoInPages,
         adoptsOrphans,
     ]
@@ -15,28 +15,28 @@ public enum ContentCatalogPromises {
     private static let room = ContentQuota(bytes: 1 << 40)
     private static let block = ContentQuota.smallest
 
-    private static let keepsContents = StoragePromise<BackendStores>(
+    private static let keepsContents = StoragePromise<any BackendStore>(
         "a content comes back as stored, until the moment at which it expires"
-    ) { stores in
-        let ada = try await Sample.user("ada", in: stores)
+    ) { store in
+        let ada = try await Sample.user("ada", in: store)
         var content = try Sample.content("c1", of: ada, bytes: 1 << 33)
         content.fileName = "Bild 😀.png"
-        try await stores.contents.stage(content, quota: room, at: Sample.start)
-        #expect(try await stores.contents.content("c1", at: Sample.time(999)) == content)
-        #expect(try await stores.contents.content("c1", at: Sample.time(1000)) == nil)
-        #expect(try await stores.contents.content("C1", at: Sample.start) == nil)
+        try await store.stage(content, quota: room, at: Sample.start)
+        #expect(try await store.content("c1", at: Sample.time(999)) == content)
+        #expect(try await store.content("c1", at: Sample.time(1000)) == nil)
+        #expect(try await store.content("C1", at: Sample.start) == nil)
         content.fileName = nil
         content.id = "c2"
-        try await stores.contents.stage(content, quota: room, at: Sample.start)
-        #expect(try await stores.contents.content("c2", at: Sample.start)?.fileName == nil)
+        try await store.stage(content, quota: room, at: Sample.start)
+        #expect(try await store.content("c2", at: Sample.start)?.fileName == nil)
     }
 
-    private static let hasAQuota = StoragePromise<BackendStores>(
+    private static let hasAQuota = StoragePromise<any BackendStore>(
         "an owner's contents together stay within the quota; what expired and what others have does not count"
-    ) { stores in
-        let (ada, bob) = (try await Sample.user("ada", in: stores), try await Sample.user("bob", in: stores))
+    ) { store in
+        let (ada, bob) = (try await Sample.user("ada", in: store), try await Sample.user("bob", in: store))
         func stage(_ id: String, _ bytes: Int64, _ user: User, at seconds: Int64 = 0) async throws {
-            try await stores.contents.stage(
+            try await store.stage(
                 try Sample.content(id, of: user, bytes: bytes * block, expires: Sample.time(100)),
                 quota: ContentQuota(bytes: 100 * block, waiting: 3), at: Sample.time(seconds))
         }
@@ -44,22 +44,22 @@ public enum ContentCatalogPromises {
         try await stage("b", 100, bob)
         let error = await #expect(throws: ServiceError.self) { try await stage("c", 41, ada) }
         #expect(error?.code == .quotaExceeded)
-        #expect(try await stores.contents.content("c", at: Sample.start) == nil)
+        #expect(try await store.content("c", at: Sample.start) == nil)
         try await stage("d", 40, ada)
-        #expect(try await stores.contents.use(of: ada.id, at: Sample.start) == ContentUse(bytes: 100 * block, waiting: 2))
-        #expect(try await stores.contents.use(of: ada.id, at: Sample.time(100)) == ContentUse(bytes: 0, waiting: 0))
+        #expect(try await store.contentUse(of: ada.id, at: Sample.start) == ContentUse(bytes: 100 * block, waiting: 2))
+        #expect(try await store.contentUse(of: ada.id, at: Sample.time(100)) == ContentUse(bytes: 0, waiting: 0))
         try await stage("e", 100, ada, at: 100)
-        #expect(try await stores.contents.use(of: UserID(99), at: Sample.start) == ContentUse(bytes: 0, waiting: 0))
+        #expect(try await store.contentUse(of: UserID(99), at: Sample.start) == ContentUse(bytes: 0, waiting: 0))
     }
 
-    private static let countsSmallFiles = StoragePromise<BackendStores>(
+    private static let countsSmallFiles = StoragePromise<any BackendStore>(
         "a small content counts a block, and only so many contents wait at once"
-    ) { stores in
-        let ada = try await Sample.user("ada", in: stores)
+    ) { store in
+        let ada = try await Sample.user("ada", in: store)
         func stage(_ id: String, _ quota: ContentQuota, at seconds: Int64 = 0) async -> ServiceErrorCode? {
             do {
                 let content = try Sample.content(id, of: ada, bytes: 20, expires: Sample.time(100))
-                try await stores.contents.stage(content, quota: quota, at: Sample.time(seconds))
+                try await store.stage(content, quota: quota, at: Sample.time(seconds))
                 return nil
             } catch { return (error as? ServiceError)?.code }
         }
@@ -72,15 +72,15 @@ public enum ContentCatalogPromises {
         #expect(await stage("d", ContentQuota(bytes: block, waiting: 1), at: 100) == nil, "what expired waits no more")
     }
 
-    private static let quotaHoldsForMany = StoragePromise<BackendStores>("of many uploads at once no more get in than fit") {
-        stores in
-        let ada = try await Sample.user("ada", in: stores)
+    private static let quotaHoldsForMany = StoragePromise<any BackendStore>("of many uploads at once no more get in than fit") {
+        store in
+        let ada = try await Sample.user("ada", in: store)
         let taken = await withTaskGroup(of: Bool.self) { group in
             for number in 0..<10 {
                 group.addTask {
                     do {
                         let content = try Sample.content("c\(number)", of: ada, bytes: 30 * block)
-                        try await stores.contents.stage(content, quota: ContentQuota(bytes: 100 * block), at: Sample.start)
+                        try await store.stage(content, quota: ContentQuota(bytes: 100 * block), at: Sample.start)
                         return true
                     } catch { return false }
                 }
@@ -88,66 +88,66 @@ public enum ContentCatalogPromises {
             return await group.reduce(0) { $0 + ($1 ? 1 : 0) }
         }
         #expect(taken == 3)
-        #expect(try await stores.contents.use(of: ada.id, at: Sample.start) == ContentUse(bytes: 90 * block, waiting: 3))
+        #expect(try await store.contentUse(of: ada.id, at: Sample.start) == ContentUse(bytes: 90 * block, waiting: 3))
     }
 
-    private static let keepReplaces = StoragePromise<BackendStores>(
+    private static let keepReplaces = StoragePromise<any BackendStore>(
         "what is kept stays, and the bytes of what it replaces are an orphan's"
-    ) { stores in
-        let ada = try await Sample.user("ada", in: stores)
+    ) { store in
+        let ada = try await Sample.user("ada", in: store)
         for digest in [1, 1, 2] {
             let content = try Sample.content("default", of: ada, digest: digest, expires: nil)
-            try await stores.contents.keep(content, at: Sample.start)
-            #expect(try await stores.contents.content("default", at: Sample.time(1 << 30)) == content)
+            try await store.keep(content, at: Sample.start)
+            #expect(try await store.content("default", at: Sample.time(1 << 30)) == content)
         }
-        #expect(try await stores.contents.orphans(after: nil, limit: 9).digests == [try Sample.digest(1)])
+        #expect(try await store.orphans(after: nil, limit: 9).digests == [try Sample.digest(1)])
     }
 
-    private static let removesWhatExpired = StoragePromise<BackendStores>(
+    private static let removesWhatExpired = StoragePromise<any BackendStore>(
         "expired contents go some at a time, and digests that no content has any more become orphans"
-    ) { stores in
-        let ada = try await Sample.user("ada", in: stores)
+    ) { store in
+        let ada = try await Sample.user("ada", in: store)
         for (id, digest, seconds) in [("a", 1, Int64(10)), ("b", 1, 20), ("c", 2, 10), ("d", 3, 30)] {
-            try await stores.contents.stage(
+            try await store.stage(
                 try Sample.content(id, of: ada, digest: digest, expires: Sample.time(seconds)), quota: room, at: Sample.start)
         }
-        #expect(try await stores.contents.removeExpired(before: Sample.time(11), limit: 1) == 1)
-        #expect(try await stores.contents.removeExpired(before: Sample.time(11), limit: 9) == 1)
-        #expect(try await stores.contents.removeExpired(before: Sample.time(11), limit: 9) == 0)
-        #expect(try await stores.contents.orphans(after: nil, limit: 9).digests == [try Sample.digest(2)], "b still has 1")
-        #expect(try await stores.contents.removeExpired(before: Sample.time(21), limit: 9) == 1)
-        #expect(try await stores.contents.orphans(after: nil, limit: 9).digests == [try Sample.digest(1), try Sample.digest(2)])
-        #expect(try await stores.contents.content("d", at: Sample.start) != nil)
+        #expect(try await store.removeExpiredContents(before: Sample.time(11), limit: 1) == 1)
+        #expect(try await store.removeExpiredContents(before: Sample.time(11), limit: 9) == 1)
+        #expect(try await store.removeExpiredContents(before: Sample.time(11), limit: 9) == 0)
+        #expect(try await store.orphans(after: nil, limit: 9).digests == [try Sample.digest(2)], "b still has 1")
+        #expect(try await store.removeExpiredContents(before: Sample.time(21), limit: 9) == 1)
+        #expect(try await store.orphans(after: nil, limit: 9).digests == [try Sample.digest(1), try Sample.digest(2)])
+        #expect(try await store.content("d", at: Sample.start) != nil)
     }
 
-    private static let orphansGoInPages = StoragePromise<BackendStores>(
-        "strays become orphans, which come in order and in pages and can be forgotten"
-    ) { stores in
-        let ada = try await Sample.user("ada", in: stores)
-        try await stores.contents.stage(try Sample.content("a", of: ada, digest: 3), quota: room, at: Sample.start)
+    private static let orphansGoInPages = StoragePromise<any BackendStore>(
+        "unused digests become orphans, which come in order and in pages and can be forgotten"
+    ) { store in
+        let ada = try await Sample.user("ada", in: store)
+        try await store.stage(try Sample.content("a", of: ada, digest: 3), quota: room, at: Sample.start)
         let digests = try (1...7).map(Sample.digest)
-        try await stores.contents.noteStrays(among: digests.reversed())
-        try await stores.contents.noteStrays(among: digests)
-        try await stores.contents.noteStrays(among: [])
+        try await store.noteOrphans(among: digests.reversed())
+        try await store.noteOrphans(among: digests)
+        try await store.noteOrphans(among: [])
         var found: [ContentDigest] = []
         var next: ContentDigest?
         repeat {
-            let page = try await stores.contents.orphans(after: next, limit: 2)
+            let page = try await store.orphans(after: next, limit: 2)
             found += page.digests
             next = page.next
         } while next != nil
         #expect(found == digests.filter { $0 != digests[2] })
-        try await stores.contents.forgetOrphan(digests[0])
-        try await stores.contents.forgetOrphan(digests[0])
-        #expect(try await stores.contents.orphans(after: nil, limit: 1).digests == [digests[1]])
+        try await store.forgetOrphan(digests[0])
+        try await store.forgetOrphan(digests[0])
+        #expect(try await store.orphans(after: nil, limit: 1).digests == [digests[1]])
     }
 
-    private static let adoptsOrphans = StoragePromise<BackendStores>("an orphan that a content has again is none any more") {
-        stores in
-        let ada = try await Sample.user("ada", in: stores)
-        try await stores.contents.noteStrays(among: [try Sample.digest(1), try Sample.digest(2)])
-        try await stores.contents.stage(try Sample.content("a", of: ada, digest: 1), quota: room, at: Sample.start)
-        #expect(try await stores.contents.orphans(after: nil, limit: 9).digests == [try Sample.digest(2)])
-        #expect(try await stores.contents.orphans(after: nil, limit: 9).digests == [try Sample.digest(2)])
+    private static let adoptsOrphans = StoragePromise<any BackendStore>("an orphan that a content has again is none any more") {
+        store in
+        let ada = try await Sample.user("ada", in: store)
+        try await store.noteOrphans(among: [try Sample.digest(1), try Sample.digest(2)])
+        try await store.stage(try Sample.content("a", of: ada, digest: 1), quota: room, at: Sample.start)
+        #expect(try await store.orphans(after: nil, limit: 9).digests == [try Sample.digest(2)])
+        #expect(try await store.orphans(after: nil, limit: 9).digests == [try Sample.digest(2)])
     }
 }

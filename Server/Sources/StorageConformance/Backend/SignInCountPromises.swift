@@ -5,14 +5,14 @@ import Testing
 /// What a `SignInCountStore` promises.
 public enum SignInCountPromises {
     /// Every promise.
-    public static let all: [StoragePromise<BackendStores>] = [keepsCounts, changesOne, countsTogether, forgets]
+    public static let all: [StoragePromise<any BackendStore>] = [keepsCounts, changesOne, countsTogether, forgets]
 
     private typealias Sample = BackendSample
 
-    private static let keepsCounts = StoragePromise<BackendStores>(
+    private static let keepsCounts = StoragePromise<any BackendStore>(
         "an attempt meets the counts of its account, of its network, and of both"
-    ) { stores in
-        let counts = stores.signInCounts
+    ) { store in
+        let counts = store
         let attempt = SignInAttempt(user: "Ada", source: SourceAddress("192.0.2.7"))
         #expect(try await counts.counts(for: attempt) == SignInCounts())
         let decision = try await counts.change(attempt, at: Sample.start) { $0.begin(at: Sample.start) }
@@ -28,10 +28,10 @@ public enum SignInCountPromises {
         #expect(known.here.knownUntil == Sample.start + SignInCounts.knownFor && known.account.failures == 0)
     }
 
-    private static let changesOne = StoragePromise<BackendStores>(
+    private static let changesOne = StoragePromise<any BackendStore>(
         "a change of the count in one network sees and touches no other"
-    ) { stores in
-        let counts = stores.signInCounts
+    ) { store in
+        let counts = store
         let attempt = SignInAttempt(user: "ada", source: SourceAddress("192.0.2.7"))
         try await counts.change(attempt, at: Sample.start) { _ = $0.begin(at: Sample.start) }
         let before = try await counts.counts(for: attempt)
@@ -46,27 +46,27 @@ public enum SignInCountPromises {
         #expect(after.here.failures == 9 && after.account == before.account && after.source == before.source)
     }
 
-    private static let countsTogether = StoragePromise<BackendStores>("attempts at the same moment are counted one by one") {
-        stores in
+    private static let countsTogether = StoragePromise<any BackendStore>("attempts at the same moment are counted one by one") {
+        store in
         let begun = await withTaskGroup(of: Bool.self) { group in
             for number in 0..<20 {
                 group.addTask {
                     let attempt = SignInAttempt(user: "ada", source: SourceAddress("10.0.\(number % 2).1"))
-                    let decision = try? await stores.signInCounts.change(attempt, at: Sample.start) { $0.begin(at: Sample.start) }
+                    let decision = try? await store.change(attempt, at: Sample.start) { $0.begin(at: Sample.start) }
                     return if case .proceed? = decision { true } else { false }
                 }
             }
             return await group.reduce(0) { $0 + ($1 ? 1 : 0) }
         }
         #expect(begun == 2 * SignInCounts.here.freeFailures)
-        let counts = try await stores.signInCounts.counts(for: SignInAttempt(user: "ada", source: SourceAddress("10.0.0.1")))
+        let counts = try await store.counts(for: SignInAttempt(user: "ada", source: SourceAddress("10.0.0.1")))
         #expect(counts.account.failures == 2 * SignInCounts.here.freeFailures)
     }
 
-    private static let forgets = StoragePromise<BackendStores>("counts go when they say nothing any more, or with their account")
-    {
-        stores in
-        let counts = stores.signInCounts
+    private static let forgets = StoragePromise<any BackendStore>(
+        "counts go when they say nothing any more, or with their account"
+    ) { store in
+        let counts = store
         for (name, seconds) in [("ada", Int64(0)), ("bob", 10)] {
             let attempt = SignInAttempt(user: name, source: SourceAddress("10.0.0.1"))
             _ = try await counts.change(attempt, at: Sample.time(seconds)) { $0.begin(at: Sample.time(seconds)) }

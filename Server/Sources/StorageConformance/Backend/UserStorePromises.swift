@@ -4,167 +4,224 @@ import RichPushModel
 import ServiceErrors
 import Testing
 
+import struct RichPushModel.Tag
+
 /// What a `UserStore` and a `CredentialStore` promise.
 public enum UserStorePromises {
     /// Every promise.
-    public static let all: [StoragePromise<BackendStores>] = [
+    public static let all: [StoragePromise<any BackendStore>] = [
         keepsUsers, namesAreUnique, listsInOrder, passwordsEndCredentials, replacesHashes, removesUsers, oneCredentialEach,
         extends,
-        removesExpiredCredentials,
+        removesExpiredCredentials, keepsTags, disables, endsSessions,
     ]
 
     private typealias Sample = BackendSample
 
-    private static let keepsUsers = StoragePromise<BackendStores>(
+    private static let keepsUsers = StoragePromise<any BackendStore>(
         "a user comes back as stored, by name in any case and by number"
-    ) { stores in
+    ) { store in
         let hash = try Sample.hash("secret")
-        let ada = try await stores.users.create(name: try Sample.name("Ada"), role: .admin, password: hash, at: Sample.start)
+        let ada = try await store.createUser(name: try Sample.name("Ada"), role: .admin, password: hash, at: Sample.start)
         #expect(ada.name.text == "Ada" && ada.role == .admin && ada.credentialVersion == 1 && ada.createdAt == Sample.start)
-        let stored = try #require(try await stores.users.user(named: try Sample.name("aDA")))
+        let stored = try #require(try await store.user(named: try Sample.name("aDA")))
         #expect(stored.user == ada && stored.password == hash)
-        #expect(try await stores.users.user(ada.id) == ada)
-        #expect(try await stores.users.user(named: try Sample.name("Adah")) == nil)
-        #expect(try await stores.users.user(UserID(ada.id.number + 1)) == nil)
-        let bob = try await Sample.user("bob", in: stores)
-        #expect(try await stores.users.user(named: bob.name)?.password == nil && bob.id != ada.id)
-        #expect(try await stores.users.setRole(.user, of: ada.id))
-        #expect(try await stores.users.user(ada.id)?.role == .user)
-        #expect(try await !stores.users.setRole(.user, of: UserID(999)))
-        #expect(try await !stores.users.setPassword(hash, of: UserID(999)))
+        #expect(try await store.user(ada.id) == ada)
+        #expect(try await store.user(named: try Sample.name("Adah")) == nil)
+        #expect(try await store.user(UserID(ada.id.number + 1)) == nil)
+        let bob = try await Sample.user("bob", in: store)
+        #expect(try await store.user(named: bob.name)?.password == nil && bob.id != ada.id)
+        #expect(try await store.setRole(.user, of: ada.id))
+        #expect(try await store.user(ada.id)?.role == .user)
+        #expect(try await !store.setRole(.user, of: UserID(999)))
+        #expect(try await !store.setPassword(hash, of: UserID(999)))
     }
 
-    private static let namesAreUnique = StoragePromise<BackendStores>(
+    private static let namesAreUnique = StoragePromise<any BackendStore>(
         "a name is given once without regard to case, also to many at once"
-    ) { stores in
-        _ = try await Sample.user("Ada", in: stores)
-        let error = await #expect(throws: ServiceError.self) { _ = try await Sample.user("aDA", in: stores) }
+    ) { store in
+        _ = try await Sample.user("Ada", in: store)
+        let error = await #expect(throws: ServiceError.self) { _ = try await Sample.user("aDA", in: store) }
         #expect(error?.code == .conflict)
         let made = await withTaskGroup(of: User?.self) { group in
-            for _ in 0..<6 { group.addTask { try? await Sample.user("same", in: stores) } }
+            for _ in 0..<6 { group.addTask { try? await Sample.user("same", in: store) } }
             return await group.reduce(into: []) { if let user = $1 { $0.append(user) } }
         }
         #expect(made.count == 1)
     }
 
-    private static let listsInOrder = StoragePromise<BackendStores>("users are listed by their folded names, page by page") {
-        stores in
-        for name in ["b", "C", "a", "B2", "_", "Z", "b-1", "b.1", "b1", "b@1"] { _ = try await Sample.user(name, in: stores) }
+    private static let listsInOrder = StoragePromise<any BackendStore>("users are listed by their folded names, page by page") {
+        store in
+        for name in ["b", "C", "a", "B2", "_", "Z", "b-1", "b.1", "b1", "b@1"] { _ = try await Sample.user(name, in: store) }
         var listed: [String] = []
         var last: UserName?
-        while let page = try await Optional(stores.users.users(after: last, limit: 3)), !page.isEmpty {
+        while let page = try await Optional(store.users(after: last, limit: 3)), !page.isEmpty {
             listed += page.map(\.name.text)
             last = page.last?.name
         }
         #expect(listed == ["_", "a", "b", "b-1", "b.1", "b1", "B2", "b@1", "C", "Z"])
-        #expect(try await stores.users.users(after: try Sample.name("B"), limit: 2).map(\.name.text) == ["b-1", "b.1"])
+        #expect(try await store.users(after: try Sample.name("B"), limit: 2).map(\.name.text) == ["b-1", "b.1"])
     }
 
-    private static let passwordsEndCredentials = StoragePromise<BackendStores>(
+    private static let passwordsEndCredentials = StoragePromise<any BackendStore>(
         "a new password counts the version up and ends the user's credentials"
-    ) { stores in
-        let (ada, bob) = (try await Sample.user("ada", in: stores), try await Sample.user("bob", in: stores))
+    ) { store in
+        let (ada, bob) = (try await Sample.user("ada", in: store), try await Sample.user("bob", in: store))
         for (user, phone) in [(ada, "phone-1"), (ada, "phone-2"), (bob, "phone-3")] {
-            try await stores.credentials.issue(try Sample.credential(phone, of: user, digest: 1))
+            try await store.issue(try Sample.credential(phone, of: user, digest: 1))
         }
         let hash = try Sample.hash("new")
-        #expect(try await stores.users.setPassword(hash, of: ada.id))
-        #expect(try await stores.users.user(ada.id)?.credentialVersion == 2)
-        #expect(try await stores.users.user(named: ada.name)?.password == hash)
+        #expect(try await store.setPassword(hash, of: ada.id))
+        #expect(try await store.user(ada.id)?.credentialVersion == 2)
+        #expect(try await store.user(named: ada.name)?.password == hash)
         for (phone, isThere) in [("phone-1", false), ("phone-2", false), ("phone-3", true)] {
-            let found = try await stores.credentials.credential(of: try #require(InstallationID(phone)))
+            let found = try await store.credential(of: try #require(InstallationID(phone)))
             #expect((found != nil) == isThere)
         }
     }
 
-    private static let replacesHashes = StoragePromise<BackendStores>(
+    private static let replacesHashes = StoragePromise<any BackendStore>(
         "a hash is replaced only while it is the stored one, and credentials and version stay"
-    ) { stores in
+    ) { store in
         let (old, new, other) = (try Sample.hash("word"), try Sample.hash("word"), try Sample.hash("other"))
-        let ada = try await stores.users.create(name: try Sample.name("ada"), role: .user, password: old, at: Sample.start)
-        try await stores.credentials.issue(try Sample.credential("phone", of: ada, digest: 1))
-        #expect(try await !stores.users.replaceHash(other, with: new, of: ada.id))
-        #expect(try await stores.users.replaceHash(old, with: new, of: ada.id))
-        #expect(try await !stores.users.replaceHash(old, with: other, of: ada.id))
-        let stored = try #require(try await stores.users.user(named: ada.name))
+        let ada = try await store.createUser(name: try Sample.name("ada"), role: .user, password: old, at: Sample.start)
+        try await store.issue(try Sample.credential("phone", of: ada, digest: 1))
+        #expect(try await !store.replaceHash(other, with: new, of: ada.id))
+        #expect(try await store.replaceHash(old, with: new, of: ada.id))
+        #expect(try await !store.replaceHash(old, with: other, of: ada.id))
+        let stored = try #require(try await store.user(named: ada.name))
         #expect(stored.password == new && stored.user == ada)
-        #expect(try await stores.credentials.credential(of: try #require(InstallationID("phone"))) != nil)
+        #expect(try await store.credential(of: try #require(InstallationID("phone"))) != nil)
     }
 
-    private static let removesUsers = StoragePromise<BackendStores>(
-        "who removes a user closes their bindings and ends their credentials; the number is not used again"
-    ) { stores in
-        let (ada, bob) = (try await Sample.user("ada", in: stores), try await Sample.user("bob", in: stores))
+    private static let removesUsers = StoragePromise<any BackendStore>(
+        "removing a user closes their bindings and ends their credentials; the number is not used again"
+    ) { store in
+        let (ada, bob) = (try await Sample.user("ada", in: store), try await Sample.user("bob", in: store))
         for (user, phone, handle) in [(ada, "phone-1", 1), (ada, "phone-2", 2), (bob, "phone-3", 3)] {
             let credential = try Sample.credential(phone, of: user, digest: 1)
-            _ = try await stores.bindings.bind(
+            _ = try await store.bind(
                 try Sample.device(phone, handle: handle), to: user.id, with: .issue(credential), mark: 1, at: Sample.start)
         }
-        let removed = try #require(try await stores.users.remove(bob.id, mark: 3, at: Sample.time(5)))
+        let removed = try #require(try await store.removeUser(bob.id, mark: 3, at: Sample.time(5)))
         #expect(removed.map(\.text) == ["phone-3"])
-        try await stores.bindings.endAll(of: removed[0], begunBefore: Sample.time(1))
-        #expect(try await stores.bindings.unended(begunBefore: Sample.time(6), limit: 9).contains(removed[0]))
-        #expect(try await stores.users.remove(bob.id, mark: 3, at: Sample.time(6)) == nil)
-        #expect(try await stores.users.user(bob.id) == nil)
-        #expect(try await stores.users.user(named: bob.name) == nil)
-        #expect(try await stores.credentials.credential(of: try #require(InstallationID("phone-3"))) == nil)
-        #expect(try await stores.bindings.current(try #require(RecordID("phone-3"))) == nil)
-        #expect(try await stores.bindings.current(try #require(RecordID("phone-1"))) != nil)
-        #expect(try await Sample.user("bob", in: stores).id > bob.id)
-        let last = try await stores.users.remove(ada.id, mark: 3, at: Sample.time(7))
+        try await store.endChanges(of: removed[0], begunBefore: Sample.time(1))
+        #expect(try await store.unendedChanges(begunBefore: Sample.time(6), limit: 9).contains(removed[0]))
+        #expect(try await store.removeUser(bob.id, mark: 3, at: Sample.time(6)) == nil)
+        #expect(try await store.user(bob.id) == nil)
+        #expect(try await store.user(named: bob.name) == nil)
+        #expect(try await store.credential(of: try #require(InstallationID("phone-3"))) == nil)
+        #expect(try await store.currentBinding(of: try #require(RecordID("phone-3"))) == nil)
+        #expect(try await store.currentBinding(of: try #require(RecordID("phone-1"))) != nil)
+        #expect(try await Sample.user("bob", in: store).id > bob.id)
+        let last = try await store.removeUser(ada.id, mark: 3, at: Sample.time(7))
         #expect(last?.map(\.text).sorted() == ["phone-1", "phone-2"])
     }
 
-    private static let oneCredentialEach = StoragePromise<BackendStores>(
+    private static let oneCredentialEach = StoragePromise<any BackendStore>(
         "an installation has one credential, which comes with its user as they are now"
-    ) { stores in
-        let ada = try await Sample.user("ada", .user, in: stores)
+    ) { store in
+        let ada = try await Sample.user("ada", .user, in: store)
         let installation = try #require(InstallationID("phone-1"))
-        #expect(try await stores.credentials.credential(of: installation) == nil)
-        try await stores.credentials.issue(try Sample.credential("phone-1", of: ada, digest: 1))
+        #expect(try await store.credential(of: installation) == nil)
+        try await store.issue(try Sample.credential("phone-1", of: ada, digest: 1))
         let second = try Sample.credential("phone-1", of: ada, digest: 2)
-        try await stores.credentials.issue(second)
-        #expect(try await stores.users.setRole(.sender, of: ada.id))
-        let (found, user) = try #require(try await stores.credentials.credential(of: installation))
+        try await store.issue(second)
+        #expect(try await store.setRole(.sender, of: ada.id))
+        let (found, user) = try #require(try await store.credential(of: installation))
         #expect(found == second && user.role == .sender && user.id == ada.id)
-        #expect(try await stores.credentials.credential(of: try #require(InstallationID("PHONE-1"))) == nil)
+        #expect(try await store.credential(of: try #require(InstallationID("PHONE-1"))) == nil)
     }
 
-    private static let extends = StoragePromise<BackendStores>(
+    private static let extends = StoragePromise<any BackendStore>(
         "the expiry moves for the credential that is there, not for one before it"
-    ) { stores in
-        let ada = try await Sample.user("ada", in: stores)
+    ) { store in
+        let ada = try await Sample.user("ada", in: store)
         let old = try Sample.credential("phone-1", of: ada, digest: 1)
         let new = try Sample.credential("phone-1", of: ada, digest: 2)
-        try await stores.credentials.issue(old)
-        try await stores.credentials.issue(new)
-        try await stores.credentials.extend(old, until: Sample.time(9999))
-        #expect(try await stores.credentials.credential(of: new.installation)?.0.expiresAt == new.expiresAt)
-        try await stores.credentials.extend(new, until: Sample.time(5000))
-        #expect(try await stores.credentials.credential(of: new.installation)?.0.expiresAt == Sample.time(5000))
+        try await store.issue(old)
+        try await store.issue(new)
+        try await store.extend(old, until: Sample.time(9999))
+        #expect(try await store.credential(of: new.installation)?.0.expiresAt == new.expiresAt)
+        try await store.extend(new, until: Sample.time(5000))
+        #expect(try await store.credential(of: new.installation)?.0.expiresAt == Sample.time(5000))
     }
 
-    private static let removesExpiredCredentials = StoragePromise<BackendStores>(
-        "expired credentials are told some at a time, the oldest first, and go unless they were extended or replaced"
-    ) { stores in
-        let ada = try await Sample.user("ada", in: stores)
+    private static let removesExpiredCredentials = StoragePromise<any BackendStore>(
+        "expired credentials are returned some at a time, the oldest first, and go unless they were extended or replaced"
+    ) { store in
+        let ada = try await Sample.user("ada", in: store)
         for number in 0..<5 {
-            try await stores.credentials.issue(
+            try await store.issue(
                 try Sample.credential("phone-\(number)", of: ada, digest: 1, expires: Sample.time(Int64(number))))
         }
-        let first = try await stores.credentials.expired(before: Sample.time(3), limit: 2)
+        let first = try await store.expiredCredentials(before: Sample.time(3), limit: 2)
         #expect(first.map(\.installation.text) == ["phone-0", "phone-1"] && first.allSatisfy { $0.user == ada.id })
         #expect(first.first == (try Sample.credential("phone-0", of: ada, digest: 1, expires: Sample.time(0))))
-        for credential in first { try await stores.credentials.remove(credential) }
-        let rest = try await stores.credentials.expired(before: Sample.time(4), limit: 9)
+        for credential in first { try await store.remove(credential) }
+        let rest = try await store.expiredCredentials(before: Sample.time(4), limit: 9)
         #expect(rest.map(\.installation.text) == ["phone-2", "phone-3"])
-        try await stores.credentials.extend(rest[0], until: Sample.time(99))
-        try await stores.credentials.issue(try Sample.credential("phone-3", of: ada, digest: 2, expires: Sample.time(3)))
-        for credential in rest { try await stores.credentials.remove(credential) }
+        try await store.extend(rest[0], until: Sample.time(99))
+        try await store.issue(try Sample.credential("phone-3", of: ada, digest: 2, expires: Sample.time(3)))
+        for credential in rest { try await store.remove(credential) }
         for number in 0..<5 {
             let installation = try #require(InstallationID("phone-\(number)"))
-            let found = try await stores.credentials.credential(of: installation)
+            let found = try await store.credential(of: installation)
             #expect((found != nil) == (number >= 2))
         }
+    }
+
+    private static let keepsTags = StoragePromise<any BackendStore>(
+        "the tags of a user come back in their order, by name, by number, in lists and with a credential; they can be replaced"
+    ) { store in
+        let tags = ["team:red", "beta", "Zone_7"].compactMap(Tag.init)
+        let ada = try await store.createUser(
+            NewUser(name: try Sample.name("ada"), role: .user, password: nil, tags: tags), at: Sample.start, audit: nil)
+        try await store.issue(try Sample.credential("phone-1", of: ada, digest: 1))
+        #expect(ada.tags == tags)
+        #expect(try await store.user(ada.id)?.tags == tags)
+        #expect(try await store.user(named: ada.name)?.user.tags == tags)
+        #expect(try await store.users(after: nil, limit: 9).first?.tags == tags)
+        #expect(try await store.credential(of: try #require(InstallationID("phone-1")))?.1.tags == tags)
+        #expect(try await Sample.user("bob", in: store).tags == [])
+        let others = ["gold"].compactMap(Tag.init)
+        #expect(try await store.setTags(others, of: ada.id, audit: nil))
+        #expect(try await store.user(ada.id)?.tags == others)
+        #expect(try await store.user(ada.id)?.credentialVersion == 1)
+        #expect(try await store.setTags([], of: ada.id, audit: nil))
+        #expect(try await store.user(ada.id)?.tags == [])
+        #expect(try await !store.setTags(others, of: UserID(999), audit: nil))
+    }
+
+    private static let disables = StoragePromise<any BackendStore>(
+        "a user who is disabled says since when until they are enabled again, and keeps the password"
+    ) { store in
+        let hash = try Sample.hash("secret")
+        let ada = try await store.createUser(name: try Sample.name("ada"), role: .user, password: hash, at: Sample.start)
+        #expect(ada.disabledAt == nil)
+        #expect(try await store.endSessions(of: ada.id, isDisabled: true, at: Sample.time(5), audit: nil))
+        let disabled = try #require(try await store.user(named: ada.name))
+        #expect(disabled.user.disabledAt == Sample.time(5))
+        #expect(disabled.password == hash)
+        #expect(disabled.user.credentialVersion == 2)
+        #expect(try await store.endSessions(of: ada.id, isDisabled: nil, at: Sample.time(6), audit: nil))
+        #expect(try await store.user(ada.id)?.disabledAt == Sample.time(5))
+        #expect(try await store.endSessions(of: ada.id, isDisabled: false, at: Sample.time(7), audit: nil))
+        #expect(try await store.user(ada.id)?.disabledAt == nil)
+    }
+
+    private static let endsSessions = StoragePromise<any BackendStore>(
+        "ending the sessions of a user counts the version up and deletes their credentials, not those of others"
+    ) { store in
+        let (ada, bob) = (try await Sample.user("ada", in: store), try await Sample.user("bob", in: store))
+        for (user, phone) in [(ada, "phone-1"), (ada, "phone-2"), (bob, "phone-3")] {
+            try await store.issue(try Sample.credential(phone, of: user, digest: 1))
+        }
+        #expect(try await store.endSessions(of: ada.id, isDisabled: nil, at: Sample.start, audit: nil))
+        #expect(try await store.user(ada.id)?.credentialVersion == 2)
+        #expect(try await store.user(ada.id)?.disabledAt == nil)
+        #expect(try await store.credential(of: try #require(InstallationID("phone-1"))) == nil)
+        #expect(try await store.credential(of: try #require(InstallationID("phone-2"))) == nil)
+        #expect(try await store.credential(of: try #require(InstallationID("phone-3"))) != nil)
+        #expect(try await !store.endSessions(of: UserID(999), isDisabled: nil, at: Sample.start, audit: nil))
     }
 }

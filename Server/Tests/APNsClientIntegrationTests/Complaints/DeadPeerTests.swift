@@ -29,7 +29,7 @@ import Testing
                 .bind(host: "127.0.0.1", port: 0).get()
         }
 
-        @Test("complaint 14: bytes that nobody acknowledges end the connection, without a PING and long before the deadline")
+        @Test("complaint 14: unacknowledged bytes end the connection, without a PING and long before the deadline")
         func unacknowledged() async throws {
             let server = try await start()
             var timing = APNsClientTiming()
@@ -37,7 +37,7 @@ import Testing
             timing.stallBeforePing = .seconds(600)
             timing.noAnswer = .seconds(600)
             timing.pushDeadline = .seconds(600)
-            // A certificate's connection needs no warm-up, and in clear text nobody looks at it.
+            // A certificate's connection needs no warm-up, and in clear text the certificate is not used.
             let client = try APNsClient(
                 configuration: APNsClientConfiguration(
                     environment: .sandbox, credential: .certificate(chain: "", privateKey: ""),

@@ -6,7 +6,7 @@ import Testing
 
 /// Complaint 26 (Reference/APNs.md#8-26): a client can be asked how it is. A test for each of the seven numbers that are named
 /// there.
-@Suite("Complaint 26: what a client tells of itself", .timeLimit(.minutes(10)))
+@Suite("Complaint 26: the metrics of a client", .timeLimit(.minutes(10)))
 struct MetricsComplaintTests {
     @Test("complaint 26: how many pushes wait for their answer")
     func inFlight() async throws {

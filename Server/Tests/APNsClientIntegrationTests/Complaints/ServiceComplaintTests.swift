@@ -176,7 +176,7 @@ struct ServiceComplaintTests {
     }
 
     @Test(
-        "complaint 25: every documented push type is sent, and one that nobody knows yet can be",
+        "complaint 25: every documented push type is sent, and an unknown one can be",
         arguments: APNsPushType.documented)
     func pushTypes(type: APNsPushType) async throws {
         try await LocalService.run(strictness: .wireOnly) { service in

@@ -109,7 +109,7 @@ struct DecoderTests {
         #expect(try await script.violations().contains("stream 9 sent beyond its window"))
     }
 
-    @Test("a server that answers what nobody asked, or asks of GOAWAY what it cannot be, is found out")
+    @Test("an answer without a request and an invalid GOAWAY of a server are violations")
     func server() async throws {
         var unasked = Script()
         unasked.request(1)

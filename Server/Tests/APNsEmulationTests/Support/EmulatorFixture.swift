@@ -1,5 +1,6 @@
 import APNsProtocol
 import ClarionTesting
+import LocalCertificates
 import Logging
 import NIOPosix
 import RichPushModel

@@ -158,7 +158,7 @@ struct HostileServerTests {
             entry.handler.connection.streams.forEach { bytes += $0.body.count }
             return sum + bytes
         }
-        #expect(kept <= APNsAnswer.maximumBody)
+        #expect(kept <= APNsAnswerJSON.maximumBody)
         try hostile.expectBalance()
     }
 

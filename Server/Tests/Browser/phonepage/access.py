@@ -1,4 +1,4 @@
-"""The keyboard alone, screen readers, contrast, and people who want less motion."""
+"""The keyboard alone, screen readers, contrast, and reduced motion."""
 
 from selenium.webdriver.common.action_chains import ActionChains
 from selenium.webdriver.common.keys import Keys
@@ -75,7 +75,7 @@ def every_control_has_a_name(page, user):
             roles = [(node["role"]["value"], node.get("name", {}).get("value", "").strip()) for node in tree if not node.get("ignored")]
             controls = [each for each in roles if each[0] in OPERATED]
             if len(controls) < 15:
-                raise Failure(f"only {len(controls)} controls are told of in {tab}")
+                raise Failure(f"only {len(controls)} controls are exposed in {tab}")
             nameless = [role for role, name in controls if not name]
             if nameless:
                 raise Failure(f"controls without a name in {tab}: {nameless}")
@@ -104,7 +104,7 @@ def the_page_is_well_formed(page, user):
 def contrast(page, name):
     found = page.driver.execute_script(CONTRAST)
     if found["count"] < 20:
-        raise Failure(f"only {found['count']} texts were looked at in {name}")
+        raise Failure(f"only {found['count']} texts were checked in {name}")
     if found["bad"]:
         raise Failure(f"too little contrast in {name}: " + "; ".join(found["bad"][:12]))
 
@@ -152,7 +152,7 @@ def tab_to(page, wanted, limit=140):
 
 
 def from_the_top(page):
-    """The page anew: a browser goes on with Tab from where somebody was, even when nothing has the focus."""
+    """Reloads the page: a browser continues Tab from the last position, even when nothing has the focus."""
     page.driver.refresh()
     page.see("tab-story")
     page.wait("the page to be live", lambda: "open" in page.see("connection").get_attribute("class").split())
@@ -177,11 +177,11 @@ def the_keyboard_does_it_all(page, user):
     tab_to(page, "rich-send")
     press_keys(page, Keys.ENTER)
     page.see("alert", what="the alert of a push that was sent by keyboard")
-    page.wait("words for screen readers", lambda: page.driver.execute_script(
+    page.wait("the role for screen readers", lambda: page.driver.execute_script(
         "return document.querySelector('[data-testid=\"alert\"]').getAttribute('role') === 'alertdialog'"))
     if active(page) in ("alert-more", "alert-ok"):
-        raise Failure("the alert takes the focus away from the form in which somebody works")
-    # Until the alert has come to rest it may still take the focus from who is on the phone already.
+        raise Failure("the alert takes the focus away from the form in use")
+    # Until the alert's animation has ended it may still take the focus from an element of the phone.
     page.settled()
     page.driver.execute_script("document.getElementById('phone').focus()")
     tab_to(page, "alert-ok", limit=12)
@@ -262,10 +262,10 @@ def options_end_with_escape(page, user):
     keyed(page, Keys.ARROW_RIGHT, "kind-sound")
     keyed(page, Keys.ARROW_LEFT, "kind-img")
     keyed(page, Keys.ARROW_UP, "kind-text")
-    taken = page.driver.execute_script(
-        "return [...document.querySelectorAll('.kinds [aria-checked=\"true\"][tabindex=\"0\"]')].map((each) => each.dataset.testid)")
-    if taken != ["kind-text"]:
-        raise Failure(f"the arrows take what they come to, and here {taken}")
+    # The focus moves before the page is drawn again.
+    page.wait("the kind that the arrow reached to be the only one chosen", lambda: page.driver.execute_script(
+        "return [...document.querySelectorAll('.kinds [aria-checked=\"true\"][tabindex=\"0\"]')].map((each) => each.dataset.testid)"
+    ) == ["kind-text"])
     keyed(page, Keys.ARROW_DOWN, "kind-img")
     keyed(page, Keys.TAB, "style-default")
     keyed(page, Keys.ESCAPE, "options-open")
@@ -334,7 +334,7 @@ def notifications_are_announced(page, user):
     page.press("way-push")
     page.press("template-alert")
     page.press("push-send")
-    page.wait("words in the live region", lambda: "Harbour" in page.driver.execute_script(
+    page.wait("the text in the live region", lambda: "Harbour" in page.driver.execute_script(
         "return document.querySelector('#announcer[aria-live=\"polite\"]').textContent"))
 
 

@@ -33,10 +33,10 @@ def ends(page, before, state, what):
 
     ended = page.wait(f"{what} to be sent", is_over)
     if ended != state:
-        raise Failure(f"{what} is {ended}: {last_words(page)}")
+        raise Failure(f"{what} is {ended}: {last_message(page)}")
 
 
-def last_words(page):
+def last_message(page):
     return page.texts("sent-line")[0]
 
 
@@ -87,8 +87,8 @@ def mistakes_are_told_in_words_with_their_place(page, user):
     if place != 4:
         raise Failure("the place of a finding leads somewhere else")
     sends(page, "push-send", "failed", "the refused push")
-    if "400 BadPriority" not in last_words(page) or "for a background push" not in last_words(page):
-        raise Failure(f"the refusal is not explained: {last_words(page)}")
+    if "400 BadPriority" not in last_message(page) or "for a background push" not in last_message(page):
+        raise Failure(f"the refusal is not explained: {last_message(page)}")
 
 
 def broken_json_is_found(page, user):
@@ -109,8 +109,8 @@ def a_dropped_file_keeps_its_bundle(page, user):
         raise Failure("the bundle would be sent in the body")
     page.shot("dropped-file")
     sends(page, "push-send", "failed", "the push for another app")
-    if "400 DeviceTokenNotForTopic" not in last_words(page) and "400 TopicDisallowed" not in last_words(page):
-        raise Failure(f"the refusal is not what APNs says of another app: {last_words(page)}")
+    if "400 DeviceTokenNotForTopic" not in last_message(page) and "400 TopicDisallowed" not in last_message(page):
+        raise Failure(f"the refusal is not what APNs says of another app: {last_message(page)}")
     page.press("push-adopt")
     sends(page, "push-send", "accepted", "the push after the change of its app")
     page.drop("silent.apns", json.dumps({"Simulator Target Bundle": "org.clarion.demo", "aps": {"content-available": 1}}))
@@ -202,15 +202,15 @@ def sealing_says_who_cannot_open_it(page, user):
     page.type("rich-expression", "username:alice || username:zoe")
     sends(page, "rich-send", "accepted", "the sealed notification for two")
     if not any("zoe is not signed in" in words for words in page.texts("sent-warning")):
-        raise Failure(f"nothing is said of who cannot open it: {last_words(page)}")
+        raise Failure(f"the users who cannot open it are not named: {last_message(page)}")
     page.shot("sealed-warning")
     page.see("alert")
     page.quiet()
     # A tag that a seal cannot follow would go to others than were meant.
     page.type("rich-expression", "username:alice && !beta")
     sends(page, "rich-send", "failed", "what is sealed for an expression")
-    if "names its users" not in last_words(page):
-        raise Failure(f"the refusal is not explained: {last_words(page)}")
+    if "names its users" not in last_message(page):
+        raise Failure(f"the refusal is not explained: {last_message(page)}")
     page.choose("rich-to", "username:alice")
 
 

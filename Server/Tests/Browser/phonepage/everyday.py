@@ -1,10 +1,10 @@
-"""What people met in their first hour: states that arrive late, forms that are longer than the screen, and words that were wrong."""
+"""Problems of the first hour of use: states that arrive late, forms that are longer than the screen, and wrong texts."""
 
 import itertools
 import subprocess
 import tempfile
 
-from .composing import home, last_words, newest, sends
+from .composing import home, last_message, newest, sends
 from .page import Failure, send_from_elsewhere
 from .states import fault
 
@@ -16,7 +16,7 @@ LATE_SNAPSHOTS = """
     }
   };"""
 
-# What can be operated, with its name as a screen reader says it and with the words that are in it.
+# The controls, each with its accessible name and its visible text.
 NAMES = """
   const texts = (node) => {
     const walker = document.createTreeWalker(node, NodeFilter.SHOW_TEXT);
@@ -132,8 +132,8 @@ def what_was_sent_can_be_recalled(page, user):
     page.wait("it in the inbox", lambda: page.all("inbox-row", f'[data-rich-id="{rich_id}"]'))
     page.press("sent-recall")
     page.wait("that it is recalled", lambda: newest(page)[1] == "recalled")
-    if "Recalled" not in last_words(page):
-        raise Failure(f"a recall is not told: {last_words(page)}")
+    if "Recalled" not in last_message(page):
+        raise Failure(f"a recall is not shown: {last_message(page)}")
     page.press("refresh-inbox")
     page.wait("it to leave the inbox", lambda: not page.all("inbox-row", f'[data-rich-id="{rich_id}"]'))
     page.shot("recalled")
@@ -168,13 +168,13 @@ def receipts_say_which(page, user):
     page.press("alert-more")
     page.see("content", '[data-state="ready"]')
     page.story_has("receipt")
-    page.wait("the receipt of the opening in words", lambda: "The server knows that the user opened it" in "".join(
+    page.wait("the step for the receipt of the opening", lambda: "The server knows that the user opened it" in "".join(
         page.texts("story-step", '[data-step="receipt"]')))
     titles = page.driver.execute_script("""
       return [...document.querySelector('[data-testid="story-push"]').querySelectorAll('[data-step="receipt"] .step-title')]
         .map((node) => node.textContent)""")
     if len(set(titles)) != len(titles):
-        raise Failure(f"receipts cannot be told apart: {titles}")
+        raise Failure(f"receipts cannot be distinguished: {titles}")
     page.press("content-back")
 
 

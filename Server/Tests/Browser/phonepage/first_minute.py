@@ -53,7 +53,7 @@ def more_opens_the_picture(page, user):
     page.see("content", '[data-state="ready"]', what="the content screen with its content")
     page.picture_shown("content-image")
     if not page.find("content-image").get_attribute("alt"):
-        raise Failure("the picture has no text for people who do not see it")
+        raise Failure("the picture has no text alternative")
     page.story_has("fetched", "opened")
     page.shot("picture")
 

@@ -1,4 +1,4 @@
-"""A browser with the page of the simulated iPhones, and what a person does with it."""
+"""A browser with the page of the simulated iPhones, and the user's actions on it."""
 
 import base64
 import contextlib
@@ -18,7 +18,7 @@ DEADLINE = float(os.environ.get("BROWSER_DEADLINE", "20"))
 
 
 class Failure(Exception):
-    """What a person would have noticed."""
+    """What a user would have noticed."""
 
 
 class Page:
@@ -65,7 +65,7 @@ class Page:
                 value = condition()
                 if value:
                     return value
-            # What is looked at may not be there yet, or be drawn anew meanwhile.
+            # The element may not be there yet, or be replaced meanwhile.
             except (StaleElementReferenceException, JavascriptException, AttributeError) as error:
                 trouble = f" ({str(error).splitlines()[0]})"
             if time.monotonic() > end:
@@ -163,7 +163,7 @@ class Page:
         field.send_keys(text)
 
     def choose(self, test_id, value):
-        """Chooses in a list, by the value behind the words."""
+        """Chooses in a list, by its value."""
         Select(self.see(test_id)).select_by_value(value)
 
     def switch(self, test_id, on):
@@ -221,7 +221,7 @@ class Page:
         return self.wait("something to be " + kind, lambda: self.driver.execute_script(f"return window.{kind}.at(-1)"))
 
     def media(self, **features):
-        """What the browser says that its person prefers, for example `prefers_color_scheme="dark"`."""
+        """Sets the preferences that the browser reports, for example `prefers_color_scheme="dark"`."""
         wanted = [{"name": name.replace("_", "-"), "value": value} for name, value in features.items()]
         self.driver.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": wanted})
 
@@ -231,7 +231,7 @@ class Page:
 
 
 def send_from_elsewhere(page, user, notification=None):
-    """What any program does: the rich push tutorial's call over HTTP, or a send with words, with the user's name and password."""
+    """Sends as any program does: the rich push tutorial's call over HTTP, or a send with texts, with the user's name and password."""
     credentials = base64.b64encode(f"{user}:{user}".encode()).decode()
     request = urllib.request.Request(
         page.base + "/api/notifications", data=json.dumps(notification).encode() if notification else b"", method="POST",

@@ -51,7 +51,7 @@ def a_push_reaches_each_phone_of_its_user(page, user):
             raise Failure("bob's phone shows what was for alice")
     page.driver.execute_script("document.querySelector(arguments[0]).click()", '[data-testid="stand-3"] .stand-name')
     if "Two phones" in "".join(page.texts("story-push")) or page.newest() > before:
-        raise Failure("bob's story tells of a push to alice")
+        raise Failure("bob's story shows a push to alice")
 
 
 def reading_on_one_phone_reads_on_the_other(page, user):

@@ -40,14 +40,14 @@ def signing_out_says_what_did_not_reach_the_server(page, user):
     page.press("control-open")
     page.quiet()
     page.press("sign-out")
-    page.wait("the loss in words", lambda: page.find("undelivered")
+    page.wait("the message about the loss", lambda: page.find("undelivered")
               and "An answer of yours did not reach the server" in page.find("undelivered").text)
     page.shot("undelivered")
     page.switch("switch-offline", False)
     page.press("sign-in-button")
     page.see("main-screen")
     if page.find("undelivered"):
-        raise Failure("the next one to sign in is told what the one before lost")
+        raise Failure("the next user to sign in sees what the previous one lost")
 
 
 STEPS = [an_answer_reaches_the_sender, signing_out_says_what_did_not_reach_the_server]

@@ -1,6 +1,6 @@
 """States and faults by switch."""
 
-from .composing import home, last_words, sends
+from .composing import home, last_message, sends
 from .page import Failure, ask, send_from_elsewhere
 
 
@@ -14,15 +14,15 @@ def a_locked_phone_hides_previews(page, user):
     page.switch("switch-previews", True)
     page.press("control-lock")
     page.see("lock-screen")
-    send_from_elsewhere(page, user, {"message": "Nobody reads this over your shoulder", "title": "Private"})
+    send_from_elsewhere(page, user, {"message": "This is not shown on the lock screen", "title": "Private"})
     page.see("notice")
     page.wait("the sign of a hidden preview", lambda: page.driver.execute_script(
         "return document.querySelector('.cover .notice-lock')?.checkVisibility() || false"))
-    if "shoulder" in newest_notice(page) or "Private" in newest_notice(page):
+    if "lock screen" in newest_notice(page) or "Private" in newest_notice(page):
         raise Failure("a locked phone shows what it should hide")
     page.shot("hidden-preview")
     page.switch("switch-previews", False)
-    page.wait("the words", lambda: "shoulder" in "".join(page.texts("notice")))
+    page.wait("the text", lambda: "lock screen" in "".join(page.texts("notice")))
     page.press("control-lock")
 
 
@@ -48,7 +48,7 @@ def switches_tell_their_state(page, user):
 def a_restart_waits_for_the_first_unlock(page, user):
     page.press("control-restart")
     page.see("lock-screen")
-    page.wait("the state in words", lambda: "not unlocked since its start" in page.find("phone-state").text)
+    page.wait("the state as text", lambda: "not unlocked since its start" in page.find("phone-state").text)
     page.shot("before-first-unlock")
     page.press("control-lock")
     page.press("control-open")
@@ -97,10 +97,10 @@ def a_sign_in_that_ended_is_asked_for_again(page, user):
 def a_fault_of_apns_is_answered(page, user):
     page.press("way-push")
     page.press("template-alert")
-    for kind, words in (("unavailable", "503 ServiceUnavailable"), ("tooManyRequests", "429 TooManyRequests")):
+    for kind, answer in (("unavailable", "503 ServiceUnavailable"), ("tooManyRequests", "429 TooManyRequests")):
         fault(page, "apns", kind)
         sends(page, "push-send", "failed", "the push")
-        page.wait(words, lambda: words in last_words(page))
+        page.wait(answer, lambda: answer in last_message(page))
     page.shot("faults")
     fault(page, "apns", "none")
     sends(page, "push-send", "accepted", "the push once nothing is wrong any more")

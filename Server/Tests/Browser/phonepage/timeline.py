@@ -35,7 +35,7 @@ def filters_keep_what_was_asked_for(page, user):
     page.wait("failed pushes alone", lambda: {row["state"] for row in rows(page)} == {"failed"})
     page.choose("timeline-state", "")
     page.type("timeline-filter", "row each")
-    page.wait("the rows with these words", lambda: len(rows(page)) == 2)
+    page.wait("the rows with this text", lambda: len(rows(page)) == 2)
     if page.find("timeline-count").text.split(" of ")[0] != "2":
         raise Failure("the count does not say how many rows are left")
 
@@ -54,7 +54,7 @@ def export_is_json_of_the_rows(page, user):
     if len(exported) != 2 or {row["phone"]["id"] for row in exported} != {"1", "2"}:
         raise Failure("the export is not what the filter shows")
     if not all(row["at"]["shown"] and row["message"] == "A row each" and row["steps"] for row in exported):
-        raise Failure("the export lacks moments or words")
+        raise Failure("the export lacks moments or texts")
     page.type("timeline-filter", " ")
 
 

@@ -10,7 +10,7 @@ import Testing
 
 @Suite("Counting the files in a bucket")
 struct BucketCounterTests {
-    /// Holds up who lists all files; the first one for ever, if that is wanted.
+    /// Delays listings of all files; the first one without limit, if that is wanted.
     private struct CountGate: S3Transport {
         let inner: any S3Transport
         let gate: Gate
@@ -69,9 +69,9 @@ struct BucketCounterTests {
         #expect(await eventually { store.space.waiters == count })
     }
 
-    @Test("until the bucket was counted once nobody stores on a guess, and it is counted once for all who wait")
+    @Test("before the first count nothing is stored on a guess, and it is counted once for all waiting callers")
     func firstCount() async throws {
-        // Nobody's patience ends here, however slow the machine is.
+        // No timeout passes here, however slow the machine is.
         try await with(clock: ManualClock()) { store, gate, before in
             #expect(try await put(14, "old", in: before))
             #expect(try await put(1, "old", hub: 2, in: before))
@@ -109,23 +109,25 @@ struct BucketCounterTests {
         }
     }
 
-    @Test("a first count that lasts is waited for a few seconds only")
-    func patience() async throws {
+    @Test("a caller waits for a slow first count for a few seconds only")
+    func firstCountTimeout() async throws {
         let clock = ManualClock()
         try await with(clock: clock) { store, gate, _ in
             let late = await withThrowingTaskGroup(of: Bool.self) { group in
                 group.addTask { try await put(1, "new", in: store) }
                 await awaitWaiters(1, store)
                 #expect(await eventually { clock.sleeperCount > 0 })
-                clock.advance(by: BucketSpace.patience)
+                clock.advance(by: BucketSpace.firstCountTimeout)
                 return await #expect(throws: ServiceError.self) { _ = try await group.next() }
             }
-            #expect(late?.code == .storageUnavailable && late?.retryAfter != nil)
-            #expect(late?.detail?.contains("still being counted") == true && gate.arrivals == 0)
+            #expect(late?.code == .storageUnavailable)
+            #expect(late?.retryAfter != nil)
+            #expect(late?.detail?.contains("still being counted") == true)
+            #expect(gate.arrivals == 0)
         }
     }
 
-    @Test("a count that lasts holds up nobody when there was one before, and what is stored meanwhile counts")
+    @Test("a slow count delays no caller after an earlier one, and what is stored meanwhile counts")
     func later() async throws {
         try await with { store, gate, before in
             gate.open()

@@ -86,7 +86,7 @@ struct S3Bench: Sendable {
 }
 
 extension S3Bench {
-    /// Gets an address as anybody can.
+    /// Gets a URL without credentials.
     func get(_ url: String) async throws -> (status: HTTPResponseStatus, headers: HTTPHeaders, body: [UInt8]) {
         let answer = try await HTTPClient.shared.execute(HTTPClientRequest(url: url), timeout: .seconds(20))
         let body = try await answer.body.collect(upTo: 1 << 20)

@@ -117,7 +117,7 @@ struct S3ClientTests {
     }
 
     /// How long some work keeps its caller when the store says nothing, and the time of its first attempt.
-    private func patience(_ work: (S3Client) async throws -> Void) async throws -> [Duration?] {
+    private func waits(_ work: (S3Client) async throws -> Void) async throws -> [Duration?] {
         let asked = try client(Array(repeating: .silence, count: 9))
         await #expect(throws: (any Error).self) { try await work(asked.client) }
         return [asked.transport.times.first, asked.clock.uptime]
@@ -130,21 +130,22 @@ struct S3ClientTests {
         func reader(_ client: S3Client) -> S3ContentReader {
             S3ContentReader(client, key: "k", opened: .init(bytes: ByteBuffer(), size: 100), streams: Slots(capacity: 1))
         }
-        #expect(try await patience { _ = try await S3ContentStore($0).open(digest) } == phone)
-        #expect(try await patience { _ = try await $0.forPhones.state(of: "k") } == phone)
-        #expect(try await patience { _ = try await reader($0.forPhones).read(at: 50, count: 9) } == phone)
-        #expect(try await patience { try await $0.forPhones.put(ByteBuffer(), at: "k") } == others)
-        #expect(try await patience { try await $0.put(ByteBuffer(), at: "k") } == others)
-        #expect(try await patience { _ = try await S3ContentStore($0).digests(after: nil, limit: 9) } == others)
+        #expect(try await waits { _ = try await S3ContentStore($0).open(digest) } == phone)
+        #expect(try await waits { _ = try await $0.forPhones.state(of: "k") } == phone)
+        #expect(try await waits { _ = try await reader($0.forPhones).read(at: 50, count: 9) } == phone)
+        #expect(try await waits { try await $0.forPhones.put(ByteBuffer(), at: "k") } == others)
+        #expect(try await waits { try await $0.put(ByteBuffer(), at: "k") } == others)
+        #expect(try await waits { _ = try await S3ContentStore($0).digests(after: nil, limit: 9) } == others)
         #expect(
-            try await patience { _ = try await S3ContentStore($0).remove(digest, storedBefore: Timestamp(seconds: 0)) } == others)
-        #expect(try await patience { _ = try await $0.openUploads("") } == others)
+            try await waits { _ = try await S3ContentStore($0).remove(digest, storedBefore: Timestamp(seconds: 0)) } == others)
+        #expect(try await waits { _ = try await $0.openUploads("") } == others)
         // The files of jobs.
-        #expect(try await patience { _ = try await reader($0).read(at: 50, count: 9) } == others)
-        #expect(try await patience { try await S3ContainerStore($0, maximumBytes: 9).count() } == others)
+        #expect(try await waits { _ = try await reader($0).read(at: 50, count: 9) } == others)
+        #expect(try await waits { try await S3ContainerStore($0, maximumBytes: 9).count() } == others)
     }
 
-    @Test("of two that claim a bucket at once the store lets one; one that knows no conditions is told without")
+    @Test(
+        "of two that claim a bucket at once the store lets one; a store without conditional writes is asked without a condition")
     func claim() async throws {
         let mark = S3OwnerMark(mark: "m", name: "a\nb")
         let refused = try client([.answer(412, "<Error><Code>PreconditionFailed</Code></Error>")])
@@ -224,7 +225,7 @@ struct S3ClientTests {
         }
     }
 
-    @Test("uploads in parts are told with their age")
+    @Test("uploads in parts are listed with their age")
     func openUploads() async throws {
         let body = """
             <ListMultipartUploadsResult><Upload><Key>p/incoming/1</Key><UploadId>u</UploadId>\

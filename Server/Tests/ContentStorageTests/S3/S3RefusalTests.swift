@@ -8,9 +8,9 @@ import Testing
 
 @testable import ContentStorage
 
-@Suite("What an S3 store refuses to somebody on the way")
+@Suite("What an S3 store refuses to a man in the middle")
 struct S3RefusalTests {
-    /// Somebody on the way who changes what is sent after it was signed.
+    /// A man in the middle that changes signed requests.
     private struct Tampering: S3Transport {
         let inner: any S3Transport
         let change: @Sendable (inout HTTPClientRequest) -> Void
@@ -24,7 +24,7 @@ struct S3RefusalTests {
         func shutDown() async { await inner.shutDown() }
     }
 
-    /// Somebody whose clock is wrong.
+    /// A client's wrong clock.
     private struct OtherClock: ServiceClock {
         var ahead: Duration
         var now: Timestamp { SystemClock().now + ahead }
@@ -84,7 +84,7 @@ struct S3RefusalTests {
         #expect(state?.size == 7)
     }
 
-    @Test("a clock that is wrong by more than 15 minutes is told apart", arguments: [-1200, 1200])
+    @Test("a clock that is wrong by more than 15 minutes is reported as such", arguments: [-1200, 1200])
     func clock(seconds: Int) async throws {
         let bench = try await S3Bench()
         let refused = try await refusal(bench, ahead: .seconds(seconds)) { _ = try await $0.list("objects/") }

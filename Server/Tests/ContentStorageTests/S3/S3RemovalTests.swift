@@ -9,7 +9,7 @@ import Testing
 
 @Suite("Removing from a store without locks")
 struct S3RemovalTests {
-    /// Tells what is asked, before and after.
+    /// Calls closures before and after each request.
     private struct Watched: S3Transport {
         let inner: any S3Transport
         var before: @Sendable (String) async throws -> Void = { _ in }
@@ -91,7 +91,7 @@ struct S3RemovalTests {
                     inner: transport,
                     before: { words in
                         guard words.hasPrefix("PUT "), words.contains("/removing/") else { return }
-                        // The store tells whole seconds; the new bytes have to be visibly newer.
+                        // The store reports whole seconds; the new bytes have to be visibly newer.
                         try await Task.sleep(for: .milliseconds(1100))
                         _ = try await ContentStorePromises.store([1, 2, 3], in: store)
                     }))

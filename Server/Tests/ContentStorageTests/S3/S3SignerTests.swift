@@ -1,5 +1,6 @@
 import RichPushModel
 import Testing
+import WireText
 
 @testable import ContentStorage
 
@@ -23,7 +24,7 @@ struct S3SignerTests {
                 names: "host;range;x-amz-content-sha256;x-amz-date",
                 signature: "f0e8bdb87c964420e857bd35b5d6ed310bd44f0170aba48dd91039c6036bdb41"),
             Published(
-                testDescription: "PUT Object", method: "PUT", path: S3Escaping.path("/test$file.text"),
+                testDescription: "PUT Object", method: "PUT", path: PercentEncoding.encode("/test$file.text", keepsSlashes: true),
                 headers: [("Date", "Fri, 24 May 2013 00:00:00 GMT"), ("x-amz-storage-class", "REDUCED_REDUNDANCY")],
                 hash: "44ce7dd67c959e0d3524ffac1771dfbba87d2b6b4b4e99e42034a8b803f8b072",
                 names: "date;host;x-amz-content-sha256;x-amz-date;x-amz-storage-class",
@@ -39,7 +40,7 @@ struct S3SignerTests {
         ]
     }
 
-    /// The key of those examples, which is nobody's.
+    /// The key of those examples, which belongs to no account.
     static let example = S3Signer(
         credentials: S3Credentials(keyID: "AKIAIOSFODNN7EXAMPLE", secret: "wJalrXUtnFEMI/K7MDENG/bPxRfiCYEXAMPLEKEY"),
         region: "us-east-1")
@@ -152,7 +153,8 @@ struct S3SignerTests {
         var dumped = ""
         dump(credentials, to: &dumped)
         for text in ["\(credentials)", String(reflecting: credentials), dumped] {
-            #expect(text.contains("visible") && !text.contains("hunter"))
+            #expect(text.contains("visible"))
+            #expect(!text.contains("hunter"))
         }
     }
 }

@@ -1,5 +1,6 @@
 import RichPushModel
 import Testing
+import WireText
 
 @testable import ContentStorage
 
@@ -7,9 +8,9 @@ import Testing
 struct S3ValuesTests {
     @Test("all but the unreserved characters are escaped, in upper case")
     func escaping() {
-        #expect(S3Escaping.query("aZ09-_.~") == "aZ09-_.~")
-        #expect(S3Escaping.query("a b/c+d=e&ü") == "a%20b%2Fc%2Bd%3De%26%C3%BC")
-        #expect(S3Escaping.path("/a b/c") == "/a%20b/c")
+        #expect(PercentEncoding.encode("aZ09-_.~") == "aZ09-_.~")
+        #expect(PercentEncoding.encode("a b/c+d=e&ü") == "a%20b%2Fc%2Bd%3De%26%C3%BC")
+        #expect(PercentEncoding.encode("/a b/c", keepsSlashes: true) == "/a%20b/c")
     }
 
     @Test(
@@ -66,14 +67,8 @@ struct S3ValuesTests {
         #expect(S3Moment.stamp(Timestamp(seconds: 951_782_399)) == "20000228T235959Z")
         #expect(S3Moment.stamp(Timestamp(seconds: 951_868_799)) == "20000229T235959Z")
         #expect(S3Moment.stamp(Timestamp(seconds: 1_735_689_599)) == "20241231T235959Z")
-        #expect(S3Moment.read(header: "Fri, 24 May 2013 00:00:01 GMT") == Timestamp(seconds: 1_369_353_601))
         #expect(S3Moment.read(document: "2013-05-24T00:00:01.987Z") == Timestamp(seconds: 1_369_353_601))
         #expect(S3Moment.read(document: "2013-05-24T00:00:01Z") == Timestamp(seconds: 1_369_353_601))
-        for bad in [
-            "", "yesterday", "Fri, 24 May 2013 00:00:01", "Fri, 24 Mai 2013 00:00:01 GMT", "Fri, 24 May 2013 25:00:01 GMT",
-        ] {
-            #expect(S3Moment.read(header: bad) == nil)
-        }
         for bad in ["", "2013-05-24", "2013-13-24T00:00:01Z", "2013-05-24T00:00Z", "2013-05-24T00:00:01"] {
             #expect(S3Moment.read(document: bad) == nil)
         }
@@ -150,8 +145,10 @@ struct S3ValuesTests {
             ("RequestTimeTooSkewed", "clock"),
         ] {
             let fault = S3Fault.refused(status: 403, code: code, retryAfter: nil)
-            #expect(fault.sentence.contains(word) && fault.sentence.contains(code))
-            #expect(fault.serviceError.code == .storageUnavailable && fault.serviceError.retryAfter == 30)
+            #expect(fault.sentence.contains(word))
+            #expect(fault.sentence.contains(code))
+            #expect(fault.serviceError.code == .storageUnavailable)
+            #expect(fault.serviceError.retryAfter == 30)
         }
         #expect(S3Fault.timedOut.serviceError.retryAfter == 5)
         #expect(S3Fault.busy.serviceError.code == .overloaded)

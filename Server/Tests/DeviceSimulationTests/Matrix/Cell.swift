@@ -1,6 +1,6 @@
 import RichPushModel
 
-/// One cell of the delivery matrix: where the phone is, what comes, how the backend fares, and what the person does.
+/// One cell of the delivery matrix: the phone's state, the push, the backend's trouble, and the user's action.
 struct Cell: Hashable, CustomStringConvertible {
     enum State: String, CaseIterable {
         case foreground, background, suspended, terminated, forceQuit, locked, beforeFirstUnlock

@@ -1,6 +1,6 @@
 /// What must happen in a cell. Written from Reference/IOSClient.md#2, #3, #5, #6 and #8; it knows no code.
 struct CellExpectation: Equatable {
-    enum Words: Equatable {
+    enum Texts: Equatable {
         /// The alert as the push carries it, neutral.
         case original
         /// What the backend says of the notification.
@@ -9,15 +9,15 @@ struct CellExpectation: Equatable {
         case own
     }
 
-    /// What the person sees when the push has been dealt with.
+    /// What the user sees when the push has been handled.
     enum Seen: Equatable {
         case nothing
         /// The app in front asks OK / More; an alert is in the list besides.
-        case question(Words, isListed: Bool)
-        case notice(Words, hasPicture: Bool)
+        case question(Texts, isListed: Bool)
+        case notice(Texts, hasPicture: Bool)
     }
 
-    /// What the person sees after the act.
+    /// What the user sees after the action.
     enum After: Equatable {
         /// There was nothing to touch.
         case impossible
@@ -25,9 +25,9 @@ struct CellExpectation: Equatable {
         case unchanged
         /// The touched thing is gone and nothing else changed.
         case gone
-        /// The content screen, with the error's words if there is one.
+        /// The content screen, with the error text if there is one.
         case content(String, error: String?)
-        /// The app asks the person to sign in again.
+        /// The app asks the user to sign in again.
         case signIn
     }
 
@@ -78,14 +78,14 @@ private struct CellRules {
     var seen: CellExpectation.Seen {
         let isInFront = cell.state == .foreground
         if cell.hasAlert {
-            let words: CellExpectation.Words = isDescribed && isReadable ? .enriched : .original
+            let texts: CellExpectation.Texts = isDescribed && isReadable ? .enriched : .original
             return isInFront
-                ? .question(words, isListed: true)
-                : .notice(words, hasPicture: words == .enriched && cell.trouble == .online)
+                ? .question(texts, isListed: true)
+                : .notice(texts, hasPicture: texts == .enriched && cell.trouble == .online)
         }
         guard appRuns, isReadable else { return .nothing }
         switch cell.trouble {
-        // What is not for this user, or for nobody any more, is not shown (7, 10).
+        // What is not for this user, or was recalled, is not shown (7, 10).
         case .missing, .unauthorized: return .nothing
         // Mode A on failure: a text-only local notification (6).
         case .offline, .failing: return isInFront ? .question(.own, isListed: false) : .notice(.own, hasPicture: false)
@@ -122,7 +122,7 @@ private struct CellRules {
         guard isTouchable else { return .impossible }
         guard opens else { return .gone }
         switch cell.trouble {
-        // Slow is not too slow for somebody who waits.
+        // Slow is not too slow for a user who waits.
         case .online, .slow: return .content("ready", error: nil)
         case .offline: return .content("missing", error: "The server cannot be reached. Check the network and try again.")
         case .unauthorized: return .signIn

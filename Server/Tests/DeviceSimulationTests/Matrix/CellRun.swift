@@ -100,9 +100,9 @@ struct CellRun {
     }
 
     private static func seen(_ snapshot: PhoneSnapshot) -> CellExpectation.Seen? {
-        let words: (String?, String?) -> CellExpectation.Words? = { title, body in
+        let texts: (String?, String?) -> CellExpectation.Texts? = { title, body in
             switch (title, body) {
-            case ("Title 7", "Words 7"): .enriched
+            case ("Title 7", "Message 7"): .enriched
             case (_, "You have a new message"): .original
             case (_, "Look"): .own
             default: nil
@@ -111,12 +111,12 @@ struct CellRun {
         guard snapshot.notifications.count <= 1 else { return nil }
         let notice = snapshot.notifications.first
         if let question = snapshot.alert {
-            guard let words = words(question.title, question.message) else { return nil }
-            return .question(words, isListed: notice != nil)
+            guard let texts = texts(question.title, question.message) else { return nil }
+            return .question(texts, isListed: notice != nil)
         }
         guard let notice else { return .nothing }
-        guard let words = words(notice.title, notice.body) else { return nil }
-        return .notice(words, hasPicture: notice.hasAttachment)
+        guard let texts = texts(notice.title, notice.body) else { return nil }
+        return .notice(texts, hasPicture: notice.hasAttachment)
     }
 
     /// Every start has one end, within the thirty seconds that the system gives.
@@ -156,27 +156,27 @@ struct CellRun {
         case .tap: return .tapNotification(id: id)
         case .more: return seen.alert == nil ? .moreNotification(id: id) : .alertMore
         case .dismiss: return seen.alert == nil ? .dismissNotification(id: id) : .alertOK
-        case .ignore: throw PhoneActionError.notPossible("nobody does anything")
+        case .ignore: throw PhoneActionError.notPossible("the user does nothing")
         }
     }
 
     private func expectReceipts() async throws {
         let (base, expected) = (base, expectation.receipts)
-        _ = await eventually { base.receiptWords == expected }
+        _ = await eventually { base.receiptNames == expected }
         await expectQuiet()
-        #expect(base.receiptWords == expected, "\(cell)")
+        #expect(base.receiptNames == expected, "\(cell)")
         // In a session that the server has ended nothing is sent any more; the next sign-in begins anew.
         guard cell.trouble != .unauthorized else { return }
         server.trouble.withLockedValue { $0 = .online }
         if await phone.snapshot.locked { try await phone.perform(.unlock) }
         try await phone.perform(.openApp)
         let all = expected.union(expectation.later)
-        _ = await eventually { base.receiptWords == all }
+        _ = await eventually { base.receiptNames == all }
         await expectQuiet()
-        #expect(base.receiptWords == all, "\(cell), later")
+        #expect(base.receiptNames == all, "\(cell), later")
     }
 
-    /// Nothing is under way any more, and nobody waits for a moment of the next minutes to do something more.
+    /// Nothing is in progress, and no task is due within the next minutes.
     private func expectQuiet() async {
         for time: Duration in [.zero, .seconds(300)] {
             clock.advance(by: time)
@@ -209,8 +209,8 @@ extension RichPushEngine {
 }
 
 extension FakeServer {
-    /// The receipts in words. The server counts a repeat once, and so does the set.
-    var receiptWords: Set<String> {
+    /// The receipts as text. The server counts a retry once, and so does the set.
+    var receiptNames: Set<String> {
         Set(receipts.map { receipt in [receipt.kind.rawValue, receipt.action].compactMap(\.self).joined(separator: " ") })
     }
 }

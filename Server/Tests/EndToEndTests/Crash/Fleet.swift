@@ -8,7 +8,10 @@ import SQLStorage
 import SQLiteDatabase
 import Testing
 
-@testable import ClarionServer
+@testable import LabServices
+@testable import ServerOperations
+@testable import ServerSettings
+@testable import ServerStorage
 
 /// Many devices of one server and the local APNs that knows them.
 struct Fleet {

@@ -5,7 +5,7 @@ import Testing
 
 /// A stop that is asked for while a client keeps a request open.
 struct GracefulStopTests {
-    @Test("the dispatcher stops when it is told, not when the last request has ended, and the stop is a clean one")
+    @Test("the dispatcher stops on request, not when the last request has ended, and the stop is a clean one")
     func openRequest() async throws {
         try await TemporaryFolder.use { folder in
             let fleet = try await Fleet(folder: folder, size: 1)
@@ -42,7 +42,7 @@ struct GracefulStopTests {
     }
 }
 
-/// Tells the first bytes that come.
+/// Reports the first bytes that come.
 private final class FirstAnswer: ChannelInboundHandler, Sendable {
     typealias InboundIn = ByteBuffer
 

@@ -13,7 +13,7 @@ struct KilledImportTests {
     private static let lines = isLong ? 400_000 : 20_000
     private static let linesPerFile = 10_000
     /// Less than a lease lasts: a node that waited for the end of its own lease would not advance.
-    private static let patience = Duration.seconds(20)
+    private static let timeout = Duration.seconds(20)
 
     enum Engine: String, CaseIterable { case sqlite, postgreSQL }
 
@@ -32,7 +32,7 @@ struct KilledImportTests {
             for round in 1...Self.rounds {
                 let end = ContinuousClock.now + (Self.isLong ? .seconds(3) : .zero)
                 let current = server
-                done = try await eventually("the import advances in round \(round)", within: Self.patience) {
+                done = try await eventually("the import advances in round \(round)", within: Self.timeout) {
                     let progress = try await JobCaller(server: current).job(job).progress
                     return progress ?? 0 > done ? progress : nil
                 }

@@ -9,8 +9,6 @@ import SQLStorage
 import SQLiteDatabase
 import Testing
 
-@testable import ClarionServer
-
 /// What "accepted means kept" says, on a real process that is really killed.
 @Suite(.serialized)
 struct KilledServerTests {

@@ -1,7 +1,8 @@
-import ClarionServer
 import ClarionTesting
 import Foundation
 import RichPushModel
+import ServerOperations
+import ServerSettings
 import Testing
 
 /// The order of the system calls of `serve` on a database file: what was acknowledged is on the disk before the answer leaves.
@@ -18,7 +19,7 @@ struct SystemCallOrderTests {
                 dataDirectory: data, environment: [:],
                 prefix: ["strace", "-D", "-f", "-y", "-s", "40", "-e", "trace=\(calls)", "-o", trace])
             let settings = try SettingsLoader(
-                arguments: [], environment: ["CLARION_DATA_DIRECTORY": data], path: nil, surroundings: .server
+                arguments: [], environment: ["CLARION_DATA_DIRECTORY": data], path: nil, system: .server
             ).load()
             try await UserAdministration(settings: settings).add(
                 try #require(UserName("ann")), password: SecretText("correct horse battery staple"), role: .sender)
@@ -104,7 +105,8 @@ struct SystemCallOrderTests {
             "fsync of the shelf")
         let row = try #require(
             during.first { $0.isSync(of: data + "/clarion.sqlite-wal") && $0.begin > name.end }, "sync of the database's log")
-        #expect(file.end < place.begin && row.end < answered)
+        #expect(file.end < place.begin)
+        #expect(row.end < answered)
     }
 }
 
@@ -132,7 +134,7 @@ private struct SystemCall {
                 begun[thread] = (text, number)
             } else if text.hasPrefix("<... ") {
                 guard let start = begun.removeValue(forKey: thread) else { continue }
-                // A read tells what it read when it ends.
+                // A read's result is in the line of its end.
                 calls.append(SystemCall(String(start.text) + String(text), from: start.line, to: number))
             } else {
                 calls.append(SystemCall(String(text), from: number, to: number))

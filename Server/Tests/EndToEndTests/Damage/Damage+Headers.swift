@@ -36,7 +36,7 @@ extension Damage {
         "é", "😀", "%00", "null", "[]", "{}",
     ]
 
-    /// A header that nobody asked for, or one that cannot be one.
+    /// An unexpected header, or an invalid one.
     static func oddHeader(_ request: inout WireRequest, _ random: inout SeededGenerator) {
         let fields: [(name: String, value: String)] = [
             ("X-Huge", String(repeating: "h", count: 20_000)), ("X-NUL", "a\u{0}b"), ("X-Control", "a\u{1}b\u{7F}"),

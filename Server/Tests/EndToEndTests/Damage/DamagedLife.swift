@@ -10,7 +10,7 @@ struct DamagedLife {
     /// The caller's registration and installation as they were read last.
     private var registration = ""
     private var installation = ""
-    /// The last requests that were answered, newest last: what came before tells how it came to a fault.
+    /// The last requests that were answered, newest last: they show what led to a fault.
     private var recent: [String] = []
     /// How many requests of each status there were, and what went against a promise.
     private(set) var statuses: [Int: Int] = [:]
@@ -72,7 +72,7 @@ struct DamagedLife {
     private mutating func check(_ answer: WireAnswer, to request: WireRequest) {
         if answer.status >= 500 { fail("answered with \(answer.status): \(answer.text)", request) }
         guard answer.status >= 400, !answer.body.isEmpty else {
-            // What is not HTTP at all is answered below the routes, with no words, and ends the connection.
+            // What is not HTTP at all is answered below the routes, with no text, and ends the connection.
             if answer.status == 400, !answer.closes { fail("an empty 400 on a connection that stays", request) }
             return
         }

@@ -41,7 +41,7 @@ struct DamagedRequestTests {
             try await client.shutdown()
             #expect(server.process.isRunning)
             #expect(await server.process.terminate() == 0)
-            // There is no credential, so that nothing is sent anywhere, and that is told.
+            // There is no credential, so nothing is sent, and the log says so.
             let errors = server.process.printed.split(separator: "\n").filter {
                 $0.contains(" error ") && !$0.contains("no APNs credential is set")
             }
@@ -117,12 +117,12 @@ struct DamagedRequestTests {
                 #expect(answer.status == 401, "\(method) with \(token.replacing(/sig=[^&]*/, with: "sig=…"))")
             }
         }
-        var told: [String] = []
+        var answers: [String] = []
         for path in ["registrations", "jobs", "registrations/still"] {
             let answer = try await call("GET", "/quiet/\(path)?api-version=2020-06", good)
             #expect(answer.status == 200)
-            told.append(answer.text.replacing(/<updated>[^<]*<\/updated>/, with: ""))
+            answers.append(answer.text.replacing(/<updated>[^<]*<\/updated>/, with: ""))
         }
-        return told
+        return answers
     }
 }

@@ -2,6 +2,7 @@ import ClarionTesting
 import Foundation
 import HubProtocol
 import RichPushModel
+import WireText
 
 extension RequestSample {
     static func send(_ things: Things, _ random: inout SeededGenerator) -> WireRequest {

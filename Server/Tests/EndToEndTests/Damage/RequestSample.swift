@@ -20,8 +20,8 @@ struct RequestSample: Sendable {
         /// The link to it, and to another for what jobs write: what an export wrote is not to be imported by the next job.
         var link: String
         var output: String
-        /// For demo, for busy and for all hubs. Jobs have a hub of their own: what an accepted one does, it does later, and nobody
-        /// could tell its deeds from those of a request that was refused meanwhile.
+        /// For demo, for busy and for all hubs. Jobs have a hub of their own: an accepted job acts later, and its effects could not be
+        /// distinguished from those of a request that was refused meanwhile.
         var token: String
         var jobToken: String
         var rootToken: String

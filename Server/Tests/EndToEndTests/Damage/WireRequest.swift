@@ -89,7 +89,7 @@ struct WireAnswer: Sendable {
     var closes: Bool { headers["connection"]?.lowercased() == "close" }
 }
 
-/// Somebody who sends requests on a connection of their own.
+/// A client that sends requests on a connection of its own.
 protocol WireCaller: Sendable {
     func exchange(_ request: WireRequest) async throws -> WireAnswer
 }

@@ -6,11 +6,13 @@ import PushHub
 import RichPushModel
 import Testing
 
-@testable import ClarionServer
+@testable import LabServices
 
 @Suite("APNs goes away and returns", .serialized)
 struct ReturningAPNsTests {
-    @Test("a send that is accepted while APNs is away says what it waits for, and reaches every device once when APNs is back")
+    @Test(
+        "a send that is accepted while APNs is unavailable says what it waits for, and reaches every device once when APNs is back"
+    )
     func returns() async throws {
         try await TemporaryFolder.use { folder in
             let fleet = try await Fleet(folder: folder, size: 300)
@@ -27,9 +29,11 @@ struct ReturningAPNsTests {
             let waiting = try await eventually("the send says what it waits for") {
                 try await fleet.status(of: second, at: server.address).waiting
             }
-            #expect(waiting.cause == "push-service" && waiting.reason == "unreachable")
+            #expect(waiting.cause == "push-service")
+            #expect(waiting.reason == "unreachable")
             let failures = server.printed.split(separator: "\n").filter { $0.contains("No connection to APNs can be made") }
-            #expect(failures.count == 1 && failures.first?.contains("127.0.0.1:\(options.apnsPort)") == true)
+            #expect(failures.count == 1)
+            #expect(failures.first?.contains("127.0.0.1:\(options.apnsPort)") == true)
             var configuration = LocalAPNsConfiguration()
             configuration.authority = try EmulatorFolder(path: folder + "/apns", now: SystemClock().now).authority
             configuration.port = options.apnsPort
@@ -42,7 +46,9 @@ struct ReturningAPNsTests {
                 let status = try await fleet.status(of: second, at: server.address)
                 return status.state == "completed" ? status : nil
             }
-            #expect(status.outcomes == ["accepted": 300] && status.targets == 300 && status.waiting == nil)
+            #expect(status.outcomes == ["accepted": 300])
+            #expect(status.targets == 300)
+            #expect(status.waiting == nil)
             let id = try #require(NotificationID(second.trackingID))
             let counts = returned.acceptanceCounts
             #expect(fleet.records.allSatisfy { counts[PushID(notification: id, record: $0).uuid] == 1 })

@@ -5,7 +5,8 @@ import PushHub
 import RichPushModel
 import Testing
 
-@testable import ClarionServer
+@testable import ServerComposition
+@testable import ServerSettings
 
 /// Nodes in one process whose machines' clocks are hours apart.
 struct ClockTests {
@@ -83,7 +84,7 @@ struct ClockTests {
         }
     }
 
-    @Test("credentials, tickets, repeats and inboxes of one node hold at the other, and leases are respected")
+    @Test("credentials, tickets, idempotency keys and inboxes of one node hold at the other, and leases are respected")
     func everythingElse() async throws {
         try await run(size: 200) { _, addresses, fleet in
             let (ahead, behind) = (fleet.caller(at: addresses[0]), fleet.caller(at: addresses[1]))
@@ -114,7 +115,7 @@ struct ClockTests {
         }
     }
 
-    @Test("a worker that looks by itself every ten minutes hears at once that another accepted work")
+    @Test("a worker that polls every ten minutes is notified at once that another node accepted work")
     func called() async throws {
         try await run(size: 30, pollInterval: .seconds(600), roles: [.api, .worker]) { _, addresses, fleet in
             for number in 0..<6 {

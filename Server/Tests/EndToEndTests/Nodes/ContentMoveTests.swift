@@ -1,9 +1,12 @@
 import AppBackend
 import Foundation
+import LongWork
 import Testing
 
-@testable import ClarionServer
 @testable import ContentStorage
+@testable import ServerOperations
+@testable import ServerSettings
+@testable import ServerStorage
 
 /// Contents on their way from one store into another.
 struct ContentMoveTests {

@@ -7,8 +7,10 @@ import ServiceErrors
 import Testing
 
 @testable import AppBackend
-@testable import ClarionServer
 @testable import ContentStorage
+@testable import ServerComposition
+@testable import ServerOperations
+@testable import ServerStorage
 
 /// One bucket and several databases: each deletes what it does not name, so only one may have it.
 struct ContentOwnerTests {
@@ -23,7 +25,7 @@ struct ContentOwnerTests {
         return "it starts"
     }
 
-    /// Sweeps as if it were two hours later, so that nobody can be about to use any bytes.
+    /// Sweeps as if it were two hours later, so that no request can be about to use any bytes.
     private func sweep(_ node: ServerNode) async throws {
         var parts = node.backend.parts
         parts.clock = WrongClock(ahead: .seconds(7_200))
@@ -65,11 +67,13 @@ struct ContentOwnerTests {
             let before = try await bucket.digests(after: nil, limit: 10)
             #expect(before.count == 2)
             let sentence = try await refusal(copy)
-            #expect(sentence.contains("is a copy of the one whose contents bucket test-") && sentence.contains("content adopt"))
+            #expect(sentence.contains("is a copy of the one whose contents bucket test-"))
+            #expect(sentence.contains("content adopt"))
             #expect(sentence.contains(fleet.options.dataDirectory))
             let finding = try await doctor(copy)
-            #expect(finding.verdict == .bad && finding.found == sentence)
-            // Begun while the bucket was away, so that the start could not look.
+            #expect(finding.verdict == .bad)
+            #expect(finding.found == sentence)
+            // Started while the bucket was unavailable, so that the start could not check it.
             let proxy = try await FaultProxy(to: try await ThrowAwayS3.running().plain)
             let direct = copy.shared["CLARION_S3_ENDPOINT"]
             copy.shared["CLARION_S3_ENDPOINT"] = "http://127.0.0.1:\(proxy.port)"
@@ -77,12 +81,14 @@ struct ContentOwnerTests {
             let second = try await ServerNode.make(copy.settings(), logger: logger)
             try await proxy.restart()
             let error = await #expect(throws: ServiceError.self) { try await sweep(second) }
-            #expect(error?.code == .notReady && error?.detail?.contains("is a copy of the one") == true)
+            #expect(error?.code == .notReady)
+            #expect(error?.detail?.contains("is a copy of the one") == true)
             await #expect(throws: ServiceError.self) { try await second.storage.contents.check() }
             let upload = await #expect(throws: ServiceError.self) {
                 try await second.backend.setDefaultPicture(Array(Picture.random(side: 4)), fileName: "other.gif")
             }
-            #expect(upload?.code == .storageUnavailable && upload?.detail?.contains("clarion") == false)
+            #expect(upload?.code == .storageUnavailable)
+            #expect(upload?.detail?.contains("clarion") == false)
             #expect(try await bucket.digests(after: nil, limit: 10) == before)
             await second.storage.close()
             try await proxy.stop()
@@ -106,13 +112,14 @@ struct ContentOwnerTests {
     @Test("a new database is refused where another's contents lie, and is taken beside them below a prefix of its own")
     func another() async throws {
         try await run { folder, fleet, bucket in
-            #expect(try await doctor(fleet.options).found.contains("nobody yet"))
+            #expect(try await doctor(fleet.options).found.contains("no database yet"))
             #expect(try await refusal(fleet.options) == "it starts")
             let before = try await bucket.digests(after: nil, limit: 10)
             var other = fleet.options
             other.dataDirectory = folder + "/other"
             let finding = try await doctor(other)
-            #expect(finding.verdict == .bad && finding.found.contains("keeps the contents of another database"))
+            #expect(finding.verdict == .bad)
+            #expect(finding.found.contains("keeps the contents of another database"))
             #expect(try await refusal(other) == finding.found)
             let moving = await #expect(throws: ServiceError.self) {
                 try await ContentAdministration(settings: other.settings()).move()
@@ -188,15 +195,15 @@ struct ContentOwnerTests {
     @Test(
         "what a mark in the bucket and one in the database come to",
         arguments: [
-            (nil, nil, ContentStanding.free), (nil, ContentOwner(mark: "a", place: "here"), .free),
+            (nil, nil, BucketOwnership.free), (nil, ContentOwner(mark: "a", place: "here"), .free),
             ("a", ContentOwner(mark: "a", place: "here"), .own),
             ("a", ContentOwner(mark: "a", place: "there"), .copied(S3OwnerMark(mark: "a", name: "n"))),
             ("a", ContentOwner(mark: "b", place: "here"), .foreign(S3OwnerMark(mark: "a", name: "n"))),
             ("a", nil, .foreign(S3OwnerMark(mark: "a", name: "n"))),
-        ] as [(String?, ContentOwner?, ContentStanding)])
-    func standing(bucket: String?, database: ContentOwner?, expected: ContentStanding) {
+        ] as [(String?, ContentOwner?, BucketOwnership)])
+    func standing(bucket: String?, database: ContentOwner?, expected: BucketOwnership) {
         let mark = bucket.map { S3OwnerMark(mark: $0, name: "n") }
-        #expect(ContentStanding(bucket: mark, database: database, place: "here") == expected)
+        #expect(BucketOwnership(bucket: mark, database: database, place: "here") == expected)
         #expect((expected.refusal(bucket: "b") == nil) == (expected == .own || expected == .free))
     }
 }

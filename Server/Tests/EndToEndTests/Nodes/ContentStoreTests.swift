@@ -5,8 +5,8 @@ import RichPushModel
 import Testing
 
 @testable import AppBackend
-@testable import ClarionServer
 @testable import ContentStorage
+@testable import ServerComposition
 
 /// `serve` with its contents in a bucket.
 struct ContentStoreTests {
@@ -83,7 +83,7 @@ struct ContentStoreTests {
         }
     }
 
-    @Test("a node starts while its bucket is away, is not ready, and stores the default picture when it comes back")
+    @Test("a node starts while its bucket is unavailable, is not ready, and stores the default picture when it comes back")
     func lateBucket() async throws {
         try await run(proxyIsOpen: false) { server, fleet, proxy in
             #expect(try await readiness(server).contains("failed content-store"))
@@ -157,12 +157,12 @@ struct ContentStoreTests {
             #expect(try await ops.call("GET", "/api/notifications/\(id)", body: nil, headers: [:]).body == picture)
             #expect(try await ops.call("HEAD", APIRoute.notification(id), body: nil, headers: [:]).status == 200)
             #expect(try await ops.call("GET", APIRoute.notification(small), body: nil, headers: [:]).status == 200)
-            let stranger = APIClient(address: server.address, user: "ops", password: "guess")
-            #expect(try await stranger.call("GET", APIRoute.notification(id), body: nil, headers: [:]).status == 401)
+            let unauthorized = APIClient(address: server.address, user: "ops", password: "guess")
+            #expect(try await unauthorized.call("GET", APIRoute.notification(id), body: nil, headers: [:]).status == 401)
         }
     }
 
-    @Test("bytes that nobody refers to any more leave the bucket, those of other sends stay")
+    @Test("bytes without a reference leave the bucket, those of other sends stay")
     func swept() async throws {
         try await TemporaryFolder.use { folder in
             let bucket = try await SharedPlaces.bucket()
@@ -177,7 +177,7 @@ struct ContentStoreTests {
             #expect(try await store.digests(after: nil, limit: 10).count == 3)
             let node = try await ServerNode.make(
                 fleet.options.settings(), logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() })
-            // Two hours later, so that nobody can be about to use the bytes; a store takes no request of a clock that is wrong.
+            // Two hours later, so that no request can be about to use the bytes; a store refuses requests with a wrong clock.
             var parts = node.backend.parts
             parts.clock = WrongClock(ahead: .seconds(7_200))
             _ = try await BackendUpkeep(of: RichPushBackend(parts: parts)).sweep()

@@ -13,7 +13,7 @@ struct FleetPushes {
     /// When each device's pushes of a send came.
     private var moments: [NotificationID: [[Timestamp]]] = [:]
     /// Pushes that are none of these sends', or went to another device than their id says.
-    private(set) var strays = 0
+    private(set) var unexpected = 0
     /// All of them.
     let count: Int
     private let keys: [SliceKey]
@@ -31,7 +31,7 @@ struct FleetPushes {
         }
         for entry in entries {
             guard let place = entry.id.flatMap({ places[$0] }), fleet.tokens[place.device] == entry.token.lowercased() else {
-                strays += 1
+                unexpected += 1
                 continue
             }
             moments[place.send]?[place.device].append(entry.receivedAt)
@@ -74,5 +74,5 @@ struct FleetPushes {
 
 extension FleetPushes: CustomTestStringConvertible {
     /// Not each of a hundred thousand moments.
-    var testDescription: String { "\(count) pushes of \(moments.count) sends to \(keys.count) devices, \(strays) others" }
+    var testDescription: String { "\(count) pushes of \(moments.count) sends to \(keys.count) devices, \(unexpected) others" }
 }

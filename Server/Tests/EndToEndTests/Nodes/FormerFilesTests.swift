@@ -5,8 +5,8 @@ import PushHub
 import RichPushModel
 import Testing
 
-@testable import ClarionServer
 @testable import ContentStorage
+@testable import ServerStorage
 
 /// Files of jobs in a data directory whose contents have moved to a bucket since.
 struct FormerFilesTests {

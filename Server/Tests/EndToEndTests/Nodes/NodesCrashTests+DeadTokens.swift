@@ -1,10 +1,11 @@
 import APNsEmulation
 import ClarionTesting
 import Foundation
-import HubProtocol
 import PushHub
 import RichPushModel
 import Testing
+
+@testable import HubProtocol
 
 extension NodesCrashTests {
     private static let devices = TroubledNodes.isLong ? 40_000 : 12_000
@@ -54,7 +55,7 @@ extension NodesCrashTests {
             default: continue
             }
         }
-        // By now every device has been registered for at least a moment, and nobody for an hour.
+        // By now every device has been registered for at least a moment, and none for an hour.
         let now = SystemClock().now
         for device in dead.gone + dead.back { declareDead(device, since: now, nodes) }
         for device in dead.alive { declareDead(device, since: now - .seconds(3_600), nodes) }
@@ -83,7 +84,7 @@ extension NodesCrashTests {
         let stored = Set(try await nodes.server.run(script: script).split(separator: "\n").map(String.init))
         let gone = Set(dead.gone.map { nodes.fleet.records[$0].text })
         #expect(stored.intersection(gone).count == 0, "who is gone is forgotten; \(nodes.log)")
-        #expect(stored.count == Self.devices - gone.count, "and nobody else; \(nodes.log)")
+        #expect(stored.count == Self.devices - gone.count, "and no other device; \(nodes.log)")
     }
 
     private func checkNext(_ dead: Dead, _ nodes: TroubledNodes) async throws {

@@ -34,18 +34,19 @@ extension NodesCrashTests {
         let reached = pushes.reached(by: id)
         let late = pushes.late(id, after: expiry, in: SlicePlan(audience: Self.devices, pushesPerSecond: Self.pace))
         print("\(reached) devices reached, late \(late), \(telemetry.outcomes), \(nodes.log)")
-        #expect(pushes.strays == 0)
+        #expect(pushes.unexpected == 0)
         // Each slice is in one node's hands: what was leaving when the time was up is a window at most.
         #expect(late.values.allSatisfy { $0 <= TroubledNodes.settings.window }, "\(late), \(nodes.log)")
         let (accepted, expired) = (telemetry.outcomes[.accepted] ?? 0, telemetry.outcomes[.expired] ?? 0)
-        #expect(telemetry.state == .expired && expired > 0)
+        #expect(telemetry.state == .expired)
+        #expect(expired > 0)
         #expect(accepted + expired == Self.devices && telemetry.outcomes.count <= 2, "\(telemetry.outcomes)")
         // Whom it reached just before a loss may be found expired afterwards.
         #expect((max(reached - nodes.bound, 0)...reached).contains(accepted), "\(accepted) of \(reached), \(nodes.log)")
         #expect(pushes.repeats(of: id) <= nodes.bound)
     }
 
-    /// Nobody is there when its time is up.
+    /// No node runs when it expires.
     private func killAll(_ nodes: TroubledNodes) async throws {
         for node in nodes.nodes { await nodes.kill(node) }
         try await Task.sleep(for: nodes.pause(100...2_500))

@@ -9,11 +9,11 @@ extension NodesCrashTests {
     /// How long what a node stores is on its way: longer than any of its leases.
     private static let delay: Duration = .seconds(30)
 
-    @Test("what a living node stores after its slices have gone to others counts for nobody twice, and all of it goes on")
+    @Test("what a living node stores after its slices have gone to others counts for no device twice, and all of it goes on")
     func late() async throws {
         try await TroubledNodes.run(devices: Self.devices) { nodes in
             let first = nodes.nodes[0]
-            // Nobody else takes a slice until this one has some.
+            // No other node takes a slice until this one has some.
             for node in nodes.nodes.dropFirst() { try await node.isolate() }
             let answer = try await nodes.fleet.send(through: first.process.address, key: "late") { request in
                 request.pushesPerSecond = Self.devices / 5
@@ -28,7 +28,7 @@ extension NodesCrashTests {
             let pushes = try await nodes.pushes(of: [id])
             print("late: \(pushes.repeats(of: id)) repeats")
             #expect(telemetry.state == .completed && telemetry.outcomes == [.accepted: Self.devices], "each target counts once")
-            #expect(pushes.strays == 0)
+            #expect(pushes.unexpected == 0)
             try checkRepeats(of: id, pushes, nodes)
         }
     }

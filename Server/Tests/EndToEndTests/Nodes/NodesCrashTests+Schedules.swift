@@ -20,13 +20,13 @@ extension NodesCrashTests {
                 dues[id] = due
                 try await nodes.happen(wait: 500, length: 1_200)
                 if number == Self.sends / 2 { try await nodes.restartDatabase() }
-                #expect(try await nodes.schedule(at: due, request: "send-\(number)") == id, "a repeat is the same send")
+                #expect(try await nodes.schedule(at: due, request: "send-\(number)") == id, "a retried request is the same send")
             }
             try await check(dues, nodes)
         }
     }
 
-    /// Nothing is in its way: nobody gets it twice.
+    /// Without any fault: no device gets it twice.
     private func idle(_ nodes: TroubledNodes) async throws -> [NotificationID: Timestamp] {
         let due = SystemClock().now + .seconds(2)
         let id = try await nodes.schedule(at: due, request: "idle")
@@ -49,7 +49,7 @@ extension NodesCrashTests {
         let repeats = dues.keys.reduce(0) { $0 + pushes.repeats(of: $1) }
         print("\(repeats) repeats, \(nodes.log)")
         #expect(repeats <= nodes.bound, "over all of them; \(nodes.log)")
-        #expect(pushes.strays == 0, "nothing else was sent, and a repeat has the id of the first")
+        #expect(pushes.unexpected == 0, "nothing else was sent, and a repeat has the id of the first")
         let stored = try await nodes.server.run(script: "\\connect \(nodes.database)\nSELECT COUNT(*) FROM notifications;")
         #expect(stored.split(separator: "\n").last == "\(dues.count)", "none was taken twice")
     }

@@ -32,12 +32,12 @@ struct NodesCrashTests {
         for _ in 1...(TroubledNodes.isLong ? 12 : 5) where await nodes.telemetry(of: id)?.state != .completed {
             try await nodes.happen(length: TroubledNodes.isLong ? 3_000 : 2_000)
         }
-        #expect(try await nodes.send(key: key) == id, "a repeat is the same send")
+        #expect(try await nodes.send(key: key) == id, "a retried request is the same send")
         let telemetry = try await nodes.ended(id)
         let pushes = try await nodes.pushes(of: [id])
         print("round \(round): \(pushes.repeats(of: id)) repeats, \(nodes.log)")
         #expect(telemetry.state == .completed && telemetry.outcomes == [.accepted: Self.devices], "each target counts once")
-        #expect(pushes.strays == 0, "a repeat has the id of the first, and nothing else was sent")
+        #expect(pushes.unexpected == 0, "a repeat has the id of the first, and nothing else was sent")
         // Three ways to count: by token at the local APNs, by outcome in the database, by id in what was sent.
         let tallied = telemetry.outcomes.values.reduce(0, +)
         #expect(nodes.fleet.accepted - before == tallied + pushes.repeats(of: id), "what was received are tallies and repeats")

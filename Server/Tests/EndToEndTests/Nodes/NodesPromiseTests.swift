@@ -6,7 +6,7 @@ import RichPushModel
 import SQLStorage
 import Testing
 
-@testable import ClarionServer
+@testable import ServerStorage
 
 /// Schedules, cancels, expiries and dead tokens, with three nodes of which one is killed.
 struct NodesPromiseTests {
@@ -45,7 +45,7 @@ struct NodesPromiseTests {
             let settings = DispatchSettings()
             let most = min(SlicePlan.split, nodes.count * settings.slots) * settings.window
             #expect(fleet.acceptedPushes - taken <= most, "\(taken) before, \(fleet.acceptedPushes) at the end")
-            // Started again, nobody takes it up.
+            // After a restart, no node resumes it.
             let before = fleet.acceptedPushes
             let again = try await fleet.start(number: 1)
             let id = try #require(NotificationID(answer.trackingID))
@@ -55,7 +55,8 @@ struct NodesPromiseTests {
                     return found?.state.isFinal == true ? found?.state : nil
                 }
             }
-            #expect(state == .cancelled && fleet.acceptedPushes == before)
+            #expect(state == .cancelled)
+            #expect(fleet.acceptedPushes == before)
             #expect(await again.terminate() == 0)
         }
     }
@@ -88,7 +89,8 @@ struct NodesPromiseTests {
                 }
             }
             #expect(telemetry.outcomes == [.accepted: size])
-            #expect(fleet.apns.acceptanceCounts.count == size && fleet.apns.acceptanceCounts.values.allSatisfy { $0 == 1 })
+            #expect(fleet.apns.acceptanceCounts.count == size)
+            #expect(fleet.apns.acceptanceCounts.values.allSatisfy { $0 == 1 })
         }
     }
 
@@ -104,7 +106,8 @@ struct NodesPromiseTests {
             _ = try await eventually("its time is up") { SystemClock().now > expiry ? true : nil }
             let workers = try await [fleet.start(number: 2), fleet.start(number: 3)]
             let status = try await completed(answer, at: api.address, fleet)
-            #expect(status.state == "expired" && status.outcomes == ["expired": size])
+            #expect(status.state == "expired")
+            #expect(status.outcomes == ["expired": size])
             #expect(fleet.acceptedPushes == 0)
             for node in workers + [api] { #expect(await node.terminate() == 0) }
         }

@@ -27,7 +27,7 @@ struct SharedJobTests {
             let document = HubJobDocument(
                 .importCreateRegistrations, outputContainer: container, importFile: JobCaller.file("in.txt", in: container))
             let job = try await caller.submit(document)
-            // Nobody works on it: that node only answers.
+            // No node works on it: this one only answers requests.
             #expect(try await caller.job(job.id).status != .completed)
             let worker = try await ServerProcess(
                 dataDirectory: folder + "/worker",

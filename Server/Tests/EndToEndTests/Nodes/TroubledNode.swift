@@ -21,7 +21,7 @@ final class TroubledNode {
         process = try await fleet.start(number: number, settings)
     }
 
-    /// SIGKILL. What it had in hand stays its own until it is started again, or the leases end.
+    /// SIGKILL. Its leases stay its own until it is started again, or until they end.
     func kill() async {
         process.kill()
         await process.waitUntilGone()

@@ -1,10 +1,11 @@
 import Foundation
 import Logging
 import PushHub
-import RemoteHub
 import RichPushModel
 import SharedAccess
 import Testing
+
+@testable import RemoteHub
 
 /// What a backend asks of them, and asks again at another until one answers.
 extension TroubledNodes {

@@ -4,11 +4,9 @@ import RichPushModel
 import SQLStorage
 import Testing
 
-@testable import ClarionServer
-
 /// What became of it.
 extension TroubledNodes {
-    /// From the database itself; absent while it is away.
+    /// From the database itself; absent while it is unavailable.
     func telemetry(of id: NotificationID) async -> NotificationTelemetry? {
         try? await storage.hubStores.telemetry.telemetry(of: id, in: storage.hub, at: storage.clock.now)
     }
@@ -34,7 +32,7 @@ extension TroubledNodes {
         return FleetPushes(ledger.entries, of: sends, to: fleet)
     }
 
-    /// How many pushes may have left again or have not been counted for what happened: a window for each of the slices that a node
-    /// has in hand, each time. All of these sends' slices are large, of which a node has fewer than of all.
+    /// How many pushes may have left again or may be missing from the counts: for each fault, a window of each slice that the node
+    /// has leased. All of these sends' slices are large, and a node leases fewer large slices than slices in total.
     var bound: Int { losses * Self.settings.largeSlots * Self.settings.window }
 }

@@ -6,7 +6,7 @@ import SQLStorage
 import SharedAccess
 import Testing
 
-@testable import ClarionServer
+@testable import ServerStorage
 
 /// Three nodes on one PostgreSQL, each behind a proxy of its own, while everything around them breaks.
 final class TroubledNodes {

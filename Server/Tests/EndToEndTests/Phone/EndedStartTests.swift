@@ -3,7 +3,7 @@ import Testing
 
 @testable import DeviceSimulation
 
-/// The app's process takes a moment to start, and a person does not wait for it.
+/// The app's process takes a moment to start, and a user does not wait for it.
 struct EndedStartTests {
     @Test("an app that is removed from the screen or replaced while its process starts does not run, and starts again afterwards")
     func ended() async throws {

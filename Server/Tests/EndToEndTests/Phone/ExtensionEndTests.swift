@@ -5,7 +5,7 @@ import Testing
 
 @testable import DeviceSimulation
 
-/// What becomes of a service extension that does not do its work: the person sees the push as it came, and nothing is left behind.
+/// What becomes of a service extension that does not do its work: the user sees the push as it came, and nothing is left behind.
 struct ExtensionEndTests {
     private func expectOriginal(
         _ mistake: ExtensionMistake, _ reason: ExtensionEnd.Reason, time: Duration = .seconds(30),
@@ -33,7 +33,7 @@ struct ExtensionEndTests {
         }
     }
 
-    @Test("one that hangs is told, and killed at its deadline")
+    @Test("one that hangs gets the expiry call, and is killed at its deadline")
     func hung() async throws {
         try await expectOriginal(.hang, .killedAtDeadline, time: .milliseconds(1_500), warning: .milliseconds(500))
     }
@@ -44,7 +44,7 @@ struct ExtensionEndTests {
     @Test("one that crashes is not waited for")
     func crashes() async throws { try await expectOriginal(.crash, .crashed) }
 
-    @Test("one that hands over twice is noticed; the person sees the first")
+    @Test("one that hands over twice is noticed; the user sees the first")
     func answersTwice() async throws {
         try await Stage.open { stage in
             try await ProcessPhone.use("alice", on: stage) { configuration in
@@ -71,7 +71,8 @@ struct ExtensionEndTests {
         for program in ["/no/such/program", "/bin/false"] {
             let host = ExtensionProcess(configuration, program: program, log: Silent()) {}
             let end = await host.run(.init(identifier: "x", envelope: nil, original: .init(body: "b")))
-            #expect(end.reason == .notStarted && end.content == nil)
+            #expect(end.reason == .notStarted)
+            #expect(end.content == nil)
         }
     }
 

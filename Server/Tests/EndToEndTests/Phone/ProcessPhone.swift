@@ -4,8 +4,9 @@ import RichPushDevice
 import RichPushModel
 import Testing
 
-@testable import ClarionServer
 @testable import DeviceSimulation
+@testable import LabServices
+@testable import ServerSettings
 
 /// A phone on a stage whose app and extension are processes of their own, with a user of its own.
 struct ProcessPhone: Sendable {
@@ -24,7 +25,7 @@ struct ProcessPhone: Sendable {
         app.keepsPasswordForSending = true
         var configuration = SimulatedPhoneConfiguration(
             identity: .init(id: name, name: name, model: "Phone"), app: app, bundleID: Settings.demoTopic, folder: folder)
-        configuration.program = ServerProcess.program
+        configuration.program = ServerProcess.labProgram
         change(&configuration)
         let phone = try SimulatedPhone(
             configuration: configuration, service: LocalPushService(stage.demo.apns),

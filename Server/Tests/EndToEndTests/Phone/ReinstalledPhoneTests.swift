@@ -4,9 +4,9 @@ import Testing
 
 @testable import DeviceSimulation
 
-/// A phone whose app was removed without a sign-out, as phones are that people hand on.
+/// A phone whose app was removed without a sign-out, as when it gets a new owner.
 struct ReinstalledPhoneTests {
-    @Test("after a new install the server hears of the old one, and somebody else signs in and gets what is theirs alone")
+    @Test("after a new install the server revokes the old one, and another user signs in and gets only their own notifications")
     func handedOn() async throws {
         try await Stage.open { stage in
             try await ProcessPhone.use("alice", on: stage) { device in
@@ -16,7 +16,7 @@ struct ReinstalledPhoneTests {
                 try await phone.perform(.installApp)
                 try await phone.perform(.openApp)
                 #expect(await phone.snapshot.user == nil)
-                _ = try await eventually("the server has heard of it") {
+                _ = try await eventually("the server has revoked it") {
                     FileManager.default.fileExists(atPath: secrets.appending(path: "app/revocation").path) ? nil : true
                 }
                 _ = try await device.send(.alert)

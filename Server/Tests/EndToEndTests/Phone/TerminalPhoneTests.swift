@@ -4,7 +4,8 @@ import Foundation
 import RichPushModel
 import Testing
 
-@testable import ClarionServer
+@testable import ServerOperations
+@testable import ServerSettings
 
 /// `clarion serve`, `clarion emulator` and `clarion phone`, each a program of its own.
 struct TerminalPhoneTests {
@@ -59,7 +60,7 @@ struct TerminalPhoneTests {
     ) throws -> (process: ChildProcess, output: String) {
         let name = "\(machinery.folder)/phone-\(UUID().uuidString)"
         try #require(mkfifo(name + ".txt", 0o600) == 0)
-        // Open for both, so that nobody waits for the other; what is written fits into the pipe.
+        // Open for both, so that neither side waits for the other; what is written fits into the pipe.
         let pipe = open(name + ".txt", O_RDWR)
         try #require(pipe >= 0)
         let input = Array((commands.joined(separator: "\n") + "\n").utf8)
@@ -189,7 +190,7 @@ struct TerminalPhoneTests {
         }
     }
 
-    @Test("a phone that is switched on again is still signed in, keeps its inbox, and speaks to people too")
+    @Test("a phone that is switched on again is still signed in, keeps its inbox, and prints for users too")
     func again() async throws {
         try await Self.use { machinery in
             try await Self.register(machinery)

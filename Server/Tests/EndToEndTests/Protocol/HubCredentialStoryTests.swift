@@ -7,7 +7,8 @@ import RemoteHub
 import SharedAccess
 import Testing
 
-@testable import ClarionServer
+@testable import LabServices
+@testable import ServerComposition
 
 /// Several hubs on one node, each with a credential of its own for another app.
 struct HubCredentialStoryTests {
@@ -39,7 +40,7 @@ struct HubCredentialStoryTests {
             identity: .certificate(data: Array((issued.certificatePEM + "\n" + issued.privateKeyPEM).utf8), password: nil),
             topic: nil,
             environment: .sandbox)
-        _ = try await stage.demo.node.storage.hubs.create(try HubRegistry.name(app), HubDefinition(apns: credential))
+        _ = try await stage.demo.node.storage.hubs.create(try HubRegistry.name(app), HubChange(apns: .set(credential)))
     }
 
     private func push(_ app: String, _ stage: Stage) async throws {

@@ -5,6 +5,7 @@ import HubProtocol
 import NIOCore
 import RichPushModel
 import Testing
+import WireText
 
 /// What the operator of a node sets reaches the hub that clients talk to.
 struct HubLimitTests {
@@ -43,7 +44,8 @@ struct HubLimitTests {
             #expect(
                 second.next == nil && Set(first.names + second.names).count == 50 && first.names.count + second.names.count == 50)
             let last = try await list(server, "$top=1000&$skip=45")
-            #expect(last.next == nil && last.names == (first.names + second.names).suffix(5))
+            #expect(last.next == nil)
+            #expect(last.names == (first.names + second.names).suffix(5))
             #expect(await server.process.terminate() == 0)
         }
     }
@@ -89,7 +91,8 @@ struct HubLimitTests {
             #expect(answer == (tags.count > 2 ? 400 : 200), "\(tags.count) tags")
         }
         let page = try await call(server, "GET", "registrations")
-        #expect(page.status == .ok && page.headers.first(name: "x-ms-continuationtoken") != nil)
+        #expect(page.status == .ok)
+        #expect(page.headers.first(name: "x-ms-continuationtoken") != nil)
         for (size, expected) in [(16_384, 200), (16_385, 413)] {
             let frame = #"{"installationId":"i","platform":"apns","pushChannel":"\#(String(repeating: "A", count: 64))"}"#
             let body = frame + String(repeating: " ", count: size - frame.utf8.count)

@@ -42,7 +42,8 @@ struct MillionImportTests {
         let importing = HubJobDocument(
             .importCreateRegistrations, outputContainer: container, importFile: container + "&prefix=in/")
         let (imported, importMemory) = try await caller.finish(importing)
-        #expect(imported.status == .completed && imported.failure == nil)
+        #expect(imported.status == .completed)
+        #expect(imported.failure == nil)
         #expect(try await caller.sum(of: imported, "FailedFilePath") == LineSum())
         #expect(try await caller.sum(of: imported, "OutputFilePath") == sum)
         let exporting = HubJobDocument(.exportRegistrations, outputContainer: try await caller.makeContainer(), importFile: nil)
@@ -61,7 +62,7 @@ struct MillionImportTests {
             tags: ["all", "part:\(number % 100)"])
         if number.isMultiple(of: 5) {
             description.template = RegistrationTemplate(
-                body: #"{"aps":{"alert":"$(text)"}}"#, name: "short", headers: [.init(name: "apns-priority", value: "5")],
+                body: #"{"aps":{"alert":"$(text)"}}"#, name: "short", headers: [HeaderField("apns-priority", "5")],
                 expiry: "$(until)")
         }
         if number.isMultiple(of: 11) {
@@ -141,7 +142,7 @@ private struct Caller {
 
     /// The lines of a file of a job.
     func sum(of job: HubJobDocument, _ property: String) async throws -> LineSum {
-        let name = try #require(job.outputProperties.first { $0.key == property }?.value)
+        let name = try #require(job.outputProperties.first { $0.name == property }?.value)
         let response = try await call(.GET, file(name, in: job.outputContainer), signed: false)
         #expect(response.status == .ok)
         var sum = LineSum()

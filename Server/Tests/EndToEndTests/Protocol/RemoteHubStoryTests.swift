@@ -1,14 +1,16 @@
 import APNsEmulation
 import Foundation
-import HubProtocol
 import Logging
 import PushHub
-import RemoteHub
 import RichPushModel
 import SharedAccess
 import Testing
 
-@testable import ClarionServer
+@testable import RemoteHub
+@testable import HubProtocol
+@testable import LabServices
+@testable import ServerComposition
+@testable import ServerSettings
 
 /// A full life through the hub protocol alone, from the Swift client to the local APNs, and an app backend whose hub is another
 /// node's.
@@ -90,7 +92,7 @@ struct RemoteHubStoryTests {
                 let rule = try await node.storage.hubs.rule(named: AccessRule.fullName, of: name)
                 let text =
                     "Endpoint=sb://127.0.0.1:\(port)/;SharedAccessKeyName=\(rule.name);SharedAccessKey=\(rule.primary.text)"
-                let authority = try #require(node.frontDoor?.authorityPath)
+                let authority = try #require(node.serverCertificate?.authorityPath)
                 let trusting = try RemoteHub(
                     text, hub: node.settings.notifications.hubName, options: RemoteHubOptions(trustRootsPath: authority))
                 let id = try await trusting.createRegistrationID()
@@ -206,7 +208,7 @@ extension Stage {
         let id = try #require(receipt.id)
         return try await eventually("the send has ended") {
             let details = try await hub.details(of: id)
-            return details?.state == .completed || details?.state == .abandoned ? details : nil
+            return details?.state.isFinal == true ? details : nil
         }
     }
 }

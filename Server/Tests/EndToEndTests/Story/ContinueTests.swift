@@ -3,8 +3,6 @@ import NIOCore
 import NIOPosix
 import Testing
 
-@testable import ClarionServer
-
 /// A client that sends a large body only when it is welcome (RFC 9110, 10.1.1), on a real socket.
 struct ContinueTests {
     /// What the server says to a head before any of its body has come, and then to the body if it asked for it.
@@ -41,7 +39,7 @@ struct ContinueTests {
             """ + (authorization ?? "")
     }
 
-    @Test("is told to go on when its body is accepted")
+    @Test("gets 100 Continue when its body is accepted")
     func accepted() async throws {
         try await Stage.open { stage in
             let picture = [UInt8](Picture.random(side: 8))
@@ -54,9 +52,9 @@ struct ContinueTests {
     @Test("gets the final answer at once when it is not signed in, or its body is too large, and the connection ends")
     func refused() async throws {
         try await Stage.open { stage in
-            let stranger = try await talk(to: stage, head: head(100, user: nil), body: [])
-            #expect(stranger.first.hasPrefix("HTTP/1.1 401 "))
-            #expect(stranger.first.lowercased().contains("connection: close\r\n"))
+            let unauthorized = try await talk(to: stage, head: head(100, user: nil), body: [])
+            #expect(unauthorized.first.hasPrefix("HTTP/1.1 401 "))
+            #expect(unauthorized.first.lowercased().contains("connection: close\r\n"))
             let large = try await talk(to: stage, head: head(900_000_000, user: "ann"), body: [])
             #expect(large.first.hasPrefix("HTTP/1.1 413 "))
             #expect(large.first.lowercased().contains("connection: close\r\n"))

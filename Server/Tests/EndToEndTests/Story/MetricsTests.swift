@@ -1,8 +1,6 @@
 import DeviceSimulation
 import Testing
 
-@testable import ClarionServer
-
 struct MetricsTests {
     @Test("what a push does stands on /metrics: the send, its outcome, the queue, and the way to APNs")
     func push() async throws {
@@ -13,7 +11,7 @@ struct MetricsTests {
             let wanted: Set<String> = [
                 "clarion_sends_accepted_total 1", #"clarion_push_outcomes_total{reason="none",result="accepted"} 1"#,
                 #"clarion_sends_ended_total{state="completed"} 1"#, "clarion_pushes_in_flight 0",
-                #"clarion_slices_in_hand{weight="single"} 0"#, #"clarion_slices{stage="due_single"} 0"#,
+                #"clarion_slices_leased{weight="single"} 0"#, #"clarion_slices{stage="due_single"} 0"#,
                 "clarion_apns_requests_total 1", #"clarion_apns_connections{phase="ready"} 1"#,
             ]
             _ = try await eventually("all of it is written") {

@@ -5,7 +5,7 @@ import ServiceErrors
 import SimulatedPhonePage
 import Testing
 
-@testable import ClarionServer
+@testable import LabServices
 
 /// The tools beside the phones of a demo, on real parts.
 struct PhoneToolsTests {
@@ -20,12 +20,13 @@ struct PhoneToolsTests {
             for number in 1...2 { try await stage.phone(number).perform(.home) }
             let push = HandPush(priority: 10, payload: #"{"aps":{"alert":{"title":"Harbour","body":"The ferry leaves."}}}"#)
             let answer = try await stage.demo.tools.send(push, to: "1")
-            #expect(answer.status == 200 && answer.reason == nil)
+            #expect(answer.status == 200)
+            #expect(answer.reason == nil)
             try await stage.wait(for: "the notification", on: 1) { $0.notifications.first?.title == "Harbour" }
             let phone = stage.phone(1)
             _ = try await eventually("the story has all five") {
-                let told = phone.steps.filter { $0.push == answer.apnsId }.map(\.step)
-                return [.send, .apnsRequest, .apnsAnswer, .delivered, .shown].allSatisfy(told.contains) ? true : nil
+                let steps = phone.steps.filter { $0.push == answer.apnsId }.map(\.step)
+                return [.send, .apnsRequest, .apnsAnswer, .delivered, .shown].allSatisfy(steps.contains) ? true : nil
             }
             #expect(await stage.phone(2).snapshot.notifications.isEmpty)
             #expect(!stage.phone(2).steps.contains { $0.push == answer.apnsId })
@@ -47,12 +48,12 @@ struct PhoneToolsTests {
         try await Stage.open { stage in
             let answer = try await stage.demo.tools.send(push, to: "1")
             #expect(answer.status == status)
-            // The topic of a stranger is refused by the key before the token is looked at.
+            // Another app's topic is refused because of the key, before the token is checked.
             #expect(answer.reason == reason || (reason == "DeviceTokenNotForTopic" && answer.reason == "TopicDisallowed"))
         }
     }
 
-    @Test("faults of APNs strike the phone they are for until they are taken back, and no other")
+    @Test("faults of APNs affect the phone they are for until they are removed, and no other")
     func apnsFaults() async throws {
         try await Stage.open(phones: 2) { stage in
             let push = HandPush(payload: #"{"aps":{"alert":"a"}}"#)
@@ -69,7 +70,7 @@ struct PhoneToolsTests {
     }
 
     @Test(
-        "a fault of the backend keeps the content away and the words stay, until it is taken back",
+        "a fault of the backend keeps the content away but not the text, until it is removed",
         arguments: [PhoneFaults.Backend.gone, .failing, .damaged, .oversized, .disguised])
     func backendFaults(fault: PhoneFaults.Backend) async throws {
         try await Stage.open { stage in
@@ -87,7 +88,7 @@ struct PhoneToolsTests {
         }
     }
 
-    @Test("a phone that is told 401 shows the push's own words, and its app asks for the password until it is taken back")
+    @Test("a phone that gets 401 shows the push's own text, and its app asks for the password until that is removed")
     func unauthorized() async throws {
         try await Stage.open { stage in
             let phone = stage.phone(1)
@@ -104,11 +105,12 @@ struct PhoneToolsTests {
             try await faults(stage)
             try await phone.perform(.signIn(user: "alice", password: "alice"))
             let inbox = try await stage.wait(for: "the inbox", on: 1) { $0.screen == .main && !$0.inbox.isEmpty }
-            #expect(inbox.user == "alice" && inbox.signIn.error == nil)
+            #expect(inbox.user == "alice")
+            #expect(inbox.signIn.error == nil)
         }
     }
 
-    @Test("the story of a push to a phone that is away says that APNs keeps it, and what became of it")
+    @Test("the story of a push to a phone that is offline says that APNs keeps it, and what became of it")
     func away() async throws {
         try await Stage.open { stage in
             let phone = stage.phone(1)
@@ -124,9 +126,9 @@ struct PhoneToolsTests {
                 phone.steps.filter { $0.push == id && ($0.step == .stored || $0.step == .held) }.map(\.title)
             }
             let kept = "APNs keeps it until the phone is back"
-            _ = try await eventually("the fates are told") { titles(ids[2]) == [kept] ? true : nil }
+            _ = try await eventually("the outcomes are shown") { titles(ids[2]) == [kept] ? true : nil }
             #expect(titles(ids[0]).count == 2 && titles(ids[0]).first == kept)
-            #expect(titles(ids[0]).last?.hasPrefix("A newer push took its place") == true)
+            #expect(titles(ids[0]).last?.hasPrefix("A newer push replaced it") == true)
             #expect(titles(ids[1]).count == 1 && titles(ids[1]).first?.contains("to be tried once only") == true)
             try await phone.perform(.setNetwork(offline: false))
             _ = try await eventually("the newest arrives") {
@@ -155,7 +157,7 @@ struct PhoneToolsTests {
         }
     }
 
-    @Test("what is sealed beside the phones opens on the phones of those it is for, and the server has none of its words")
+    @Test("what is sealed beside the phones opens on the phones of those it is for, and the server has none of its text")
     func sealed() async throws {
         try await Stage.open(phones: 2) { stage in
             try await stage.signIn("bob", on: 1)
@@ -176,16 +178,17 @@ struct PhoneToolsTests {
             let media = try #require(await stage.phone(1).media(for: id, attachmentOf: nil))
             #expect(try Data(contentsOf: media.file) == draft.content)
             let stored = try await stage.caller("alice").call("GET", APIRoute.details(id))
-            #expect(stored.status == 200 && stored.body.range(of: Data("For bob alone".utf8)) == nil)
+            #expect(stored.status == 200)
+            #expect(stored.body.range(of: Data("For bob alone".utf8)) == nil)
             #expect(await stage.phone(2).snapshot.notifications.isEmpty)
         }
     }
 
-    @Test("what is sealed for nobody is refused with the reason, and so is a name that is none")
-    func sealedForNobody() async throws {
+    @Test("a sealed message without recipients is refused with the reason, and so is an invalid name")
+    func sealedWithoutRecipients() async throws {
         try await Stage.open { stage in
             for (users, words) in [
-                (["dave"], "no key to seal for"), ([], "name somebody"), (["d ave"], "'d ave' is not a user name"),
+                (["dave"], "no key to seal for"), ([], "name at least one user"), (["d ave"], "'d ave' is not a user name"),
             ] {
                 let draft = SealedDraft(sender: "alice", users: users, kind: .text, message: "For nobody")
                 let error = await #expect(throws: ServiceError.self) { try await stage.demo.tools.send(draft) }
@@ -194,7 +197,7 @@ struct PhoneToolsTests {
         }
     }
 
-    @Test("an answer in a notification reaches whoever sent it")
+    @Test("a reply in a notification reaches its sender")
     func reply() async throws {
         try await Stage.open(phones: 2) { stage in
             try await stage.signIn("alice", on: 1)

@@ -2,11 +2,12 @@ import DeviceSimulation
 import Foundation
 import Testing
 
-@testable import ClarionServer
+@testable import LabServices
+@testable import ServerSettings
 
 /// A demo that is ended and started again in its folder.
 struct RestartedDemoTests {
-    @Test("reaches the phones that were signed in before, although nobody has opened an app since")
+    @Test("reaches the phones that were signed in before, although no app has been opened since")
     func tokens() async throws {
         try await TemporaryFolder.use { folder in
             let port = try await DemoPort.choose(0)
@@ -22,7 +23,7 @@ struct RestartedDemoTests {
             }
             try await Stage.open(in: folder, port: port) { stage in
                 let id = try await stage.caller("bob").send(Picture.random(side: 16), message: "After")
-                try await stage.wait(for: "a push to a phone whose app nobody opened", on: 1) { snapshot in
+                try await stage.wait(for: "a push to a phone whose app was not opened", on: 1) { snapshot in
                     snapshot.notifications.contains { $0.richID == id && $0.body == "After" }
                 }
             }

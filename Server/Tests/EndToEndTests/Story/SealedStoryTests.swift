@@ -4,7 +4,7 @@ import Foundation
 import RichPushModel
 import Testing
 
-@testable import ClarionServer
+@testable import LabServices
 
 /// End-to-end encryption, from the command line of the sender to the phone's screen.
 struct SealedStoryTests {
@@ -58,7 +58,8 @@ struct SealedStoryTests {
                 try await stage.phone(1).perform(.tapNotification(id: notice.id))
                 let shown = try await stage.wait(for: "the picture", on: 1) { $0.content?.state == .ready }
                 let id = try #require(shown.content?.richID)
-                #expect(shown.content?.kind == .image && shown.content?.message == Self.secret)
+                #expect(shown.content?.kind == .image)
+                #expect(shown.content?.message == Self.secret)
                 let media = try #require(await stage.phone(1).media(for: id, attachmentOf: nil))
                 #expect(try Data(contentsOf: media.file) == picture)
                 try await Self.expectNoTrace(of: [Data(Self.secret.utf8), picture.dropFirst(200).prefix(64)], id, on: stage)
@@ -75,14 +76,17 @@ struct SealedStoryTests {
             })
         for path in [APIRoute.details(id), APIRoute.notification(id), APIRoute.notification(id) + "?variant=thumb"] {
             let answer = try await stage.caller("alice").call("GET", path)
-            #expect(answer.status == 200 && needles.allSatisfy { answer.body.range(of: $0) == nil })
+            #expect(answer.status == 200)
+            #expect(needles.allSatisfy { answer.body.range(of: $0) == nil })
         }
         let details = try await stage.caller("alice").call("GET", APIRoute.details(id)).decoded(InboxEntry.self)
-        #expect(details.kind == .sealed && details.title == nil && details.content?.fileName == nil)
+        #expect(details.kind == .sealed)
+        #expect(details.title == nil)
+        #expect(details.content?.fileName == nil)
         #expect(details.content?.mediaType == MediaFormat.sealed.rawValue)
     }
 
-    @Test("a phone that signs in after the sealing shows neutral words, and the one it was sealed for shows the real ones")
+    @Test("a phone that signs in after the sealing shows neutral text, and the one it was sealed for shows the real text")
     func lateDevice() async throws {
         try await Stage.open(phones: 2) { stage in
             try await stage.signIn("alice", on: 1)
@@ -101,7 +105,9 @@ struct SealedStoryTests {
     func pinned() async throws {
         try await Stage.open(phones: 2) { stage in
             let none = try await Self.clarion(["send", "--seal", "--message", Self.secret], as: "alice", on: stage)
-            #expect(none.status == 1 && none.text.contains("no key to seal for") && !none.text.contains("Usage"))
+            #expect(none.status == 1)
+            #expect(none.text.contains("no key to seal for"))
+            #expect(!none.text.contains("Usage"))
             try await stage.signIn("alice", on: 1)
             let listed = try await Self.clarion(["keys", "--json"], as: "alice", on: stage)
             let keys = try JSONDecoder().decode([SealingDirectory.Key].self, from: Data(listed.text.utf8))
@@ -120,7 +126,7 @@ struct SealedStoryTests {
         }
     }
 
-    @Test("a file of keys that has none of somebody named, or is none, is an error that says so, and nothing is sent")
+    @Test("a file of keys that lacks a named user, or is invalid, is an error that says so, and nothing is sent")
     func wrongFile() async throws {
         try await Stage.open(phones: 2) { stage in
             try await stage.signIn("alice", on: 1)
@@ -140,13 +146,14 @@ struct SealedStoryTests {
                         ["send", "--seal", "--to", one.to, "--keys", "\(folder)/keys.json", "--message", Self.secret],
                         as: "carol", on: stage)
                     #expect(sent.status == one.status && sent.text.contains(one.says), "\(sent)")
-                    // Usage helps with words of the command line alone, and then it is that of the command.
+                    // The usage of the command is printed for mistakes in the command line only.
                     #expect(sent.text.contains("Usage") == (one.status == 64), "\(sent.text)")
                     #expect(sent.text.contains("clarion send") == (one.status == 64), "\(sent.text)")
                 }
                 let away = try await Self.clarion(
                     ["send", "--seal", "--keys", "\(folder)/away.json", "--message", Self.secret], as: "alice", on: stage)
-                #expect(away.status == 66 && away.text.contains("away.json cannot be read"))
+                #expect(away.status == 66)
+                #expect(away.text.contains("away.json cannot be read"))
             }
             for number in 1...2 {
                 try await stage.phone(number).perform(.refreshInbox)

@@ -6,7 +6,8 @@ import RichPushModel
 import SharedAccess
 import Testing
 
-@testable import ClarionServer
+@testable import LabServices
+@testable import ServerSettings
 
 /// The rich push tutorial's own backend, which keeps its code and is given another connection string.
 struct TutorialBackendTests {
@@ -25,16 +26,20 @@ struct TutorialBackendTests {
             try await send(payload, to: "username:alice", stage)
             let home = try await stage.wait(for: "the notification", on: 1) { !$0.notifications.isEmpty }
             let notice = try #require(home.notifications.first)
-            #expect(home.notifications.count == 1 && notice.actions.map(\.title) == ["More", "Reply"])
+            #expect(home.notifications.count == 1)
+            #expect(notice.actions.map(\.title) == ["More", "Reply"])
             try await stage.phone(1).perform(.moreNotification(id: notice.id))
             try await stage.wait(for: "the picture", on: 1) { $0.content?.richID == id && $0.content?.state == .ready }
             let media = try #require(await stage.phone(1).media(for: id, attachmentOf: nil))
             #expect(try Data(contentsOf: media.file) == picture)
             let asked = stage.demo.apns.recordedExchanges
-            #expect(asked.count == 1 && asked.first?.token?.uppercased() == token && asked.first?.answer?.status == 200)
+            #expect(asked.count == 1)
+            #expect(asked.first?.token?.uppercased() == token)
+            #expect(asked.first?.answer?.status == 200)
             #expect(asked.first.map { String(decoding: $0.payload, as: UTF8.self) } == payload)
             let headers = asked.first?.headers.map { "\($0.name): \($0.value)" } ?? []
-            #expect(headers.contains("apns-push-type: background") && headers.contains("apns-priority: 5"))
+            #expect(headers.contains("apns-push-type: background"))
+            #expect(headers.contains("apns-priority: 5"))
         }
     }
 
@@ -51,7 +56,8 @@ struct TutorialBackendTests {
             headers: ["Content-Type": "application/json"])
         try #require(registered.status == 200)
         let records = try await stage.demo.node.hub.devices(withToken: token)
-        #expect(records.map(\.id.text) == [id] && records.first.map { Set($0.tags.map(\.text)) } == ["news", "username:\(name)"])
+        #expect(records.map(\.id.text) == [id])
+        #expect(records.first.map { Set($0.tags.map(\.text)) } == ["news", "username:\(name)"])
         return token
     }
 

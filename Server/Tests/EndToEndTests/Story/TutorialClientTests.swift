@@ -2,7 +2,7 @@ import Foundation
 import RichPushModel
 import Testing
 
-@testable import ClarionServer
+@testable import LabServices
 
 /// The calls of the rich push tutorial's own phone, as it makes them, answered as it expects.
 struct TutorialClientTests {
@@ -27,7 +27,8 @@ struct TutorialClientTests {
                 payload
                     == #"{"aps":{"content-available":1},"richId":"\#(richID)","richMessage":"Check this image out!","richType":"img"}"#
             )
-            #expect(push.pushType == .background && push.priority == 5)
+            #expect(push.pushType == .background)
+            #expect(push.priority == 5)
             let picture = try await alice.call("GET", "/api/notifications/\(richID)", body: nil, headers: [:])
             #expect(picture.status == 200 && picture.headers["content-type"] == "image/png" && !picture.body.isEmpty)
             #expect(try await alice.call("DELETE", "/api/register/\(id)", body: nil, headers: [:]).status == 200)

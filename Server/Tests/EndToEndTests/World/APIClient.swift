@@ -43,7 +43,7 @@ struct APIClient {
         return try await Self.answer(to: request)
     }
 
-    /// Gets an address as anybody can.
+    /// Gets an address without credentials.
     static func anonymous(_ address: String) async throws -> Answer { try await answer(to: HTTPClientRequest(url: address)) }
 
     /// A download that is read on when the test says so.

@@ -54,7 +54,7 @@ struct JobCaller {
 
     /// The lines of the output file of a job.
     static func output(of job: HubJobDocument) async throws -> [RegistrationDescription] {
-        let name = try #require(job.outputProperties.first { $0.key == "OutputFilePath" }?.value)
+        let name = try #require(job.outputProperties.first { $0.name == "OutputFilePath" }?.value)
         let answer = try await call(.GET, file(name, in: job.outputContainer))
         return try String(buffer: answer.body).split(separator: "\n").map { try RegistrationLines.read(Array($0.utf8)) }
     }

@@ -1,6 +1,6 @@
-import ClarionServer
 import ClarionTesting
 import Foundation
+import ServerSettings
 import Testing
 
 /// `clarion serve` as a process of its own, so that it can be killed.
@@ -36,7 +36,7 @@ final class ServerProcess: Sendable {
         func settings() throws -> Settings {
             let own = ["CLARION_DATA_DIRECTORY": dataDirectory]
             return try SettingsLoader(
-                arguments: [], environment: environment.merging(own) { _, given in given }, path: nil, surroundings: .server
+                arguments: [], environment: environment.merging(own) { _, given in given }, path: nil, system: .server
             ).load()
         }
     }
@@ -53,7 +53,7 @@ final class ServerProcess: Sendable {
             dataDirectory: options.dataDirectory, environment: options.environment, diskSize: options.diskSize)
     }
 
-    /// The same with settings of one's own, until it listens at so many addresses. `prefix` are the words of a program that starts it
+    /// The same with settings of one's own, until it listens at so many addresses. `prefix` is the command of a program that starts it
     /// in its own process, such as `strace -D`.
     init(
         dataDirectory: String, environment: [String: String], listeners: Int = 1, diskSize: Int? = nil, prefix: [String] = []
@@ -83,7 +83,7 @@ final class ServerProcess: Sendable {
     /// What it has printed and logged so far.
     var printed: String { (try? String(contentsOfFile: output, encoding: .utf8)) ?? "" }
 
-    /// The lines of its log, as text, that tell of an error or worse, and how it ended if it crashed.
+    /// The lines of its log, as text, with level error or above, and how it ended if it crashed.
     var errors: [Substring] {
         printed.split(separator: "\n").filter { line in
             let level = line.split(separator: " ", maxSplits: 2).dropFirst().first
@@ -137,6 +137,9 @@ final class ServerProcess: Sendable {
 
     /// The program that was built with these tests.
     static let program = Bundle.main.bundleURL.deletingLastPathComponent().appending(path: "clarion").resolved().path
+
+    /// The program of the lab, which lies beside it.
+    static let labProgram = program + "-lab"
 }
 
 extension URL {

@@ -5,7 +5,8 @@ import RichPushModel
 import ServerObservability
 import Testing
 
-@testable import ClarionServer
+@testable import LabServices
+@testable import ServerSettings
 
 /// Server, local APNs and simulated phones in one process, as `clarion demo` composes them.
 struct Stage: Sendable {

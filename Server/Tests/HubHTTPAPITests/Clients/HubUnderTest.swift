@@ -53,7 +53,7 @@ final class HubUnderTest: Sendable {
         let box = SecretBox(.random())
         let store = SQLHubStore(database)
         registry = HubRegistry(store: store, box: box, clock: clock)
-        for name in names { _ = try await registry.create(try HubRegistry.name(name), HubDefinition(rules: Self.rules)) }
+        for name in names { _ = try await registry.create(try HubRegistry.name(name), HubChange(rules: Self.rules)) }
         try await registry.put(
             AccessRule(name: Self.rootRule, rights: Set(AccessRight.allCases), primary: Self.key(Self.rootKey)), of: nil)
         let serviceClock = clock

@@ -35,7 +35,7 @@ struct Recording: Decodable, Sendable {
 
     func header(_ name: String) -> String? { headers.first { $0[0] == name }?[1] }
 
-    /// The id of the registration that the answer told, if it did.
+    /// The id of the registration in the answer, if there is one.
     var registrationID: String? {
         answer.body?.firstMatch(of: #/<RegistrationId>([^<]+)<\/RegistrationId>/#).map { String($0.1) } ?? locationID
     }

@@ -1,4 +1,4 @@
-/// A registration as the clients read it out of an answer: what any one of them cannot bear throws
+/// A registration as the clients read it out of an answer: what any one of them cannot read throws
 /// (Reference/AzureNotificationHubs.md#0, #2-1 and #8-2).
 struct RegistrationReading {
     let element: String

@@ -49,7 +49,8 @@ struct SendRequestTests {
         #expect(lines.allSatisfy { $0.metadata["request_id"]?.count == 36 })
         #expect(lines.first?.metadata["notification_id"] == id)
         let text = lines.flatMap(\.metadata.values).joined(separator: " ").lowercased()
-        #expect(!text.contains("hello") && !text.contains(Self.token.lowercased()))
+        #expect(!text.contains("hello"))
+        #expect(!text.contains(Self.token.lowercased()))
     }
 
     @Test("a send to one handle needs no registration", arguments: HubClient.sending)
@@ -109,7 +110,7 @@ struct SendRequestTests {
         #expect(unknown.status == 404)
     }
 
-    @Test("a test send tells what became of each device", arguments: HubClient.testing)
+    @Test("a test send answers the outcome for each device", arguments: HubClient.testing)
     func testSend(_ client: HubClient) async throws {
         let hub = try await HubUnderTest()
         let entry = client.entry("AppleRegistrationDescription", tags: "red", [("DeviceToken", Self.token)])
@@ -120,12 +121,14 @@ struct SendRequestTests {
                 "POST", client.messages(flag: "test"), client.sendHeaders(format: "apple", tags: "red"), body: Self.payload))
         #expect(answer.status == 201, "\(answer.body)")
         let outcome = try XMLTree.read(answer.body)
-        #expect(outcome.name == "NotificationOutcome" && !outcome.hasMixedText)
+        #expect(outcome.name == "NotificationOutcome")
+        #expect(!outcome.hasMixedText)
         #expect(outcome.children.map(\.name) == ["Success", "Failure", "Results"])
         #expect(outcome["Success"]?.text == "1" && outcome["Failure"]?.text == "0")
         let result = try #require(outcome["Results"]?.children.first)
         #expect(result.children.map(\.name) == ["ApplicationPlatform", "PnsHandle", "RegistrationId", "Outcome"])
-        #expect(result["PnsHandle"]?.text == Self.token && hub.transport.sent.count == 1)
+        #expect(result["PnsHandle"]?.text == Self.token)
+        #expect(hub.transport.sent.count == 1)
     }
 
     @Test(

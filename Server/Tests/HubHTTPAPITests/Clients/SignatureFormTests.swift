@@ -24,7 +24,7 @@ struct SignatureFormTests {
         #expect(try await call(target, host: "elsewhere.example.test") == 401)
         #expect(try await call(target, host: "push.example.test") == 200)
         #expect(try await call(target, host: "PUSH.example.test:1") == 200)
-        // The same key stands at both hubs here, so only the path of the audience can tell them apart.
+        // The same key stands at both hubs here, so only the path of the audience can distinguish them.
         let isForHost = [HubClient.javaScript, .go, .ruby].contains(client)
         #expect(try await call("/other/registrations") == (isForHost ? 200 : 401))
         hub.clock.advance(by: .seconds(3600 + 301))

@@ -23,7 +23,8 @@ struct ContainerTests {
         #expect(try await list("").blobs.map(\.name) == ["a/1.txt", "a/2.txt", "b.txt"])
         #expect(try await list("&prefix=a%2F").blobs.map(\.name) == ["a/1.txt", "a/2.txt"])
         let page = try await list("&maxresults=2")
-        #expect(page.blobs.map(\.size) == [15, 15] && page.nextMarker == "a/2.txt")
+        #expect(page.blobs.map(\.size) == [15, 15])
+        #expect(page.nextMarker == "a/2.txt")
         #expect(try await list("&marker=a/2.txt").blobs.map(\.name) == ["b.txt"])
         let whole = try await bench.call(.get, JobBench.target(container, "b.txt"), as: .anonymous)
         #expect(String(buffer: whole.body) == "text of b.txt")
@@ -32,7 +33,8 @@ struct ContainerTests {
         for name in [HTTPField.Name.range, HTTPField.Name("x-ms-range")!] {
             let part = try await bench.call(
                 .get, JobBench.target(container, "b.txt"), as: .anonymous, headers: [name: "bytes=5-6"])
-            #expect(part.status == .partialContent && String(buffer: part.body) == "of")
+            #expect(part.status == .partialContent)
+            #expect(String(buffer: part.body) == "of")
         }
         #expect(try await bench.call(.delete, JobBench.target(container, "b.txt"), as: .anonymous).status == .accepted)
         #expect(try await bench.call(.delete, JobBench.target(container, "b.txt"), as: .anonymous).status == .notFound)

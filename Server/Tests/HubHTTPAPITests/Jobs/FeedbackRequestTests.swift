@@ -8,7 +8,7 @@ import Testing
 struct FeedbackRequestTests {
     private let notification = NotificationID()
 
-    /// Adds rows; those of no hub are in a transaction that is still open, as far as a reader can tell.
+    /// Adds rows; those of no hub are like a transaction that is still open to a reader.
     private func note(_ count: Int, from first: Int, hub: Int64? = nil, _ bench: JobBench) async throws {
         let insert = SQLStatement(
             """
@@ -65,7 +65,7 @@ struct FeedbackRequestTests {
         #expect(try await bench.call(.get, "/demo/feedbackcontainer", as: .listen).status == .forbidden)
     }
 
-    @Test("a row that is committed more than a minute after a younger one is told of as well")
+    @Test("a row that is committed more than a minute after a younger one is reported as well")
     func open() async throws {
         let bench = try await JobBench()
         try await note(1, from: 0, hub: 0, bench)

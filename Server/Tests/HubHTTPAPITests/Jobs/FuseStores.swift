@@ -86,7 +86,7 @@ struct FuseJobStore: JobStore {
     }
 }
 
-/// Files that die in the middle of a write, and that remember the largest piece anybody read or wrote.
+/// Files that die in the middle of a write, and that remember the largest piece read or written.
 struct FuseContainerStore: ContainerStore {
     let base: any ContainerStore
     let fuse: Fuse

@@ -52,7 +52,7 @@ final class JobBench: Sendable {
             AccessRule(name: "manage", rights: [.manage], primary: manageKey),
         ]
         for name in ["demo", "other"] {
-            _ = try await registry.create(try HubRegistry.name(name), HubDefinition(rules: rules))
+            _ = try await registry.create(try HubRegistry.name(name), HubChange(rules: rules))
         }
         let record = try #require(try await registry.hub(named: try HubRegistry.name("demo")))
         let makeHub: @Sendable (HubID) -> NotificationHub = {
@@ -156,7 +156,7 @@ final class JobBench: Sendable {
         return try HubJobDocument.read(entry: Array(answer.body.readableBytesView))
     }
 
-    /// The job as the protocol tells of it now.
+    /// The job as the protocol reports it now.
     func job(_ id: String?) async throws -> HubJobDocument {
         let answer = try await call(.get, "/demo/jobs/\(id ?? "")?api-version=2020-06")
         #expect(answer.status == .ok)
@@ -165,7 +165,7 @@ final class JobBench: Sendable {
 
     /// A file of a job, without a key but with the job's own link.
     func file(_ job: HubJobDocument, _ property: String) async throws -> String {
-        let name = try #require(job.outputProperties.first { $0.key == property }?.value)
+        let name = try #require(job.outputProperties.first { $0.name == property }?.value)
         let answer = try await call(.get, Self.target(job.outputContainer, name), as: .anonymous)
         #expect(answer.status == .ok)
         return String(buffer: answer.body)

@@ -1,6 +1,7 @@
-import HubProtocol
 import RichPushModel
 import Testing
+
+@testable import HubProtocol
 
 @Suite("Installations in JSON")
 struct InstallationDocumentTests {
@@ -81,7 +82,7 @@ struct InstallationDocumentTests {
         #expect(installation.json.contains(#""platform":"\#(name.lowercased())""#))
     }
 
-    @Test("members that only the server sets, and members nobody knows, are ignored")
+    @Test("members that only the server sets, and unknown members, are ignored")
     func ignored() throws {
         let installation = try read(
             #"{"installationId":"i","platform":"apns","pushChannel":"AB","lastUpdate":"2026-03-01T10:00:00Z","lastActiveOn":7,"x":{"y":[1]}}"#
@@ -172,7 +173,7 @@ struct InstallationDocumentTests {
             (#"{"platform":7}"#, "platform: a text is expected"),
             (#"{"installationId":"i","platform":"apns"}"#, "pushChannel: it is missing"),
             (#"{"installationId":"i","platform":"apns","pushChannel":{"endpoint":"e"}}"#, "pushChannel: a text is expected"),
-            (#"{"installationId":"i","platform":"apns","pushChannel":""}"#, "pushChannel: the device handle is empty"),
+            (#"{"installationId":"i","platform":"apns","pushChannel":""}"#, "pushChannel: the device token is empty"),
             (
                 #"{"installationId":"a/b","platform":"apns","pushChannel":"AB"}"#,
                 "installationId: it has none of / ? # and blanks"

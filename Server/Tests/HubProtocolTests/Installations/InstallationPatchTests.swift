@@ -1,6 +1,7 @@
-import HubProtocol
 import RichPushModel
 import Testing
+
+@testable import HubProtocol
 
 @Suite("Patches of installations")
 struct InstallationPatchTests {

@@ -28,12 +28,4 @@ struct ContainerListingTests {
         #expect(listing.answer() == expected)
         #expect(try ContainerListing.read(Array(expected.utf8)) == listing)
     }
-
-    @Test(
-        "dates are those of HTTP",
-        arguments: [
-            (Int64(0), "Thu, 01 Jan 1970 00:00:00 GMT"), (951_782_400, "Tue, 29 Feb 2000 00:00:00 GMT"),
-            (1_772_359_200, "Sun, 01 Mar 2026 10:00:00 GMT"),
-        ])
-    func dates(seconds: Int64, text: String) { #expect(ContainerListing.httpDate(Timestamp(seconds: seconds)) == text) }
 }

@@ -13,7 +13,7 @@ struct HubJobDocumentTests {
         job.progress = 33.48
         job.status = .running
         job.outputProperties = [
-            .init(key: "OutputFilePath", value: "demo/17/Output.txt"), .init(key: "FailedFilePath", value: "demo/17/Failed.txt"),
+            HeaderField("OutputFilePath", "demo/17/Output.txt"), HeaderField("FailedFilePath", "demo/17/Failed.txt"),
         ]
         job.createdAt = Samples.morning
         job.updatedAt = Samples.morning + .milliseconds(1500)

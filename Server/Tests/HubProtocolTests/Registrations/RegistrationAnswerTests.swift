@@ -57,7 +57,7 @@ struct RegistrationAnswerTests {
     }
 
     private static let headers = [
-        RegistrationTemplate.Header(name: "n-1", value: "v<1>"), RegistrationTemplate.Header(name: "n-2", value: "v2"),
+        HeaderField("n-1", "v<1>"), HeaderField("n-2", "v2"),
     ]
 
     private static func list(_ collection: String, _ item: String) -> String {
@@ -118,13 +118,13 @@ struct RegistrationAnswerTests {
 
     @Test("a collection of one header is left out where the JavaScript client would throw, and only there")
     func singleHeader() {
-        var template = RegistrationTemplate(body: "B", headers: [RegistrationTemplate.Header(name: "apns-priority", value: "10")])
+        var template = RegistrationTemplate(body: "B", headers: [HeaderField("apns-priority", "10")])
         var description = RegistrationDescription(.apple, handle: "H", template: template)
         #expect(!element(description).contains("ApnsHeaders"))
         #expect(
             element(description, omitsSingleHeader: false).contains(
                 "<ApnsHeaders><ApnsHeader><Header>apns-priority</Header><Value>10</Value></ApnsHeader></ApnsHeaders>"))
-        template.headers.append(RegistrationTemplate.Header(name: "apns-push-type", value: "alert"))
+        template.headers.append(HeaderField("apns-push-type", "alert"))
         description.template = template
         #expect(element(description).contains("<ApnsHeaders><ApnsHeader>"))
     }

@@ -31,7 +31,8 @@ struct RegistrationFeedTests {
         let own = "https://push.example.test/demo/tags/vip/registrations?api-version=2020-06"
         let feed = RegistrationEntry.feed(
             [entry], at: Samples.location("registrations"), selfURL: own, updated: Samples.morning)
-        #expect(feed.contains("<id>\(own)</id>") && feed.contains("<link rel=\"self\" href=\"\(own)\"/>"))
+        #expect(feed.contains("<id>\(own)</id>"))
+        #expect(feed.contains("<link rel=\"self\" href=\"\(own)\"/>"))
         #expect(feed.contains("<id>https://push.example.test/demo/registrations/7481203-1183-2?api-version=2020-06</id>"))
     }
 }

@@ -18,7 +18,7 @@ struct RegistrationLinesTests {
     func faithful() throws {
         var description = Samples.canonical
         description.template = RegistrationTemplate(
-            body: "{\n \"a\": \"]]>\"\r\n}", headers: [RegistrationTemplate.Header(name: "apns-priority", value: "5")])
+            body: "{\n \"a\": \"]]>\"\r\n}", headers: [HeaderField("apns-priority", "5")])
         let line = RegistrationLines.line(description)
         #expect(line.utf8.count(where: { $0 == 0x0A || $0 == 0x0D }) == 1)
         #expect(try RegistrationLines.read(Array(line.utf8)) == description)

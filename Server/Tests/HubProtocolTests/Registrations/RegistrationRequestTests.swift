@@ -1,6 +1,7 @@
 import RichPushModel
 import Testing
 
+@testable import WireText
 @testable import HubProtocol
 
 @Suite("Registration requests of every client")
@@ -41,13 +42,13 @@ struct RegistrationRequestTests {
             try read(text) == RegistrationDescription(.apple, handle: "AA", template: template, tags: ["vip", "city:Oslo"]))
     }
 
-    @Test("Java's unescaped values and its stray end tag are malformed, with line and column")
+    @Test("Java's unescaped values and its unmatched end tag are malformed, with line and column")
     func javaMalformed() {
-        let stray = "<ChannelUri>u</ChannelUri><BodyTemplate><![CDATA[<b/>]]></BodyTemplate></WnsHeaders>"
-        let entry = Samples.entry(Samples.description("WindowsTemplateRegistrationDescription", stray))
+        let unmatched = "<ChannelUri>u</ChannelUri><BodyTemplate><![CDATA[<b/>]]></BodyTemplate></WnsHeaders>"
+        let entry = Samples.entry(Samples.description("WindowsTemplateRegistrationDescription", unmatched))
         do throws(HubDocumentError) {
             _ = try RegistrationDescription.read(entry: entry)
-            Issue.record("the stray end tag was taken")
+            Issue.record("the unmatched end tag was accepted")
         } catch {
             guard case .malformed(let fault) = error else {
                 Issue.record("another error: \(error)")
@@ -164,7 +165,7 @@ struct RegistrationRequestTests {
         }
     }
 
-    @Test("a document that is no entry is named; one that is too long is told apart")
+    @Test("a document that is no entry is named; a too long one has another error")
     func otherDocuments() {
         #expect(throws: HubDocumentError.unexpectedElement("feed", expected: "entry", XMLPosition(line: 1, column: 1))) {
             try read("<feed xmlns='http://www.w3.org/2005/Atom'/>")
@@ -181,7 +182,7 @@ struct RegistrationRequestTests {
     func ownRequests() throws {
         var description = Samples.canonical
         description.etag = nil
-        description.template?.headers = [RegistrationTemplate.Header(name: "apns-priority", value: "5")]
+        description.template?.headers = [HeaderField("apns-priority", "5")]
         #expect(try read(description.request()) == description)
     }
 }

@@ -59,7 +59,7 @@ struct HubRouteTests {
         #expect(found("POST", "/demo/messages/%24batch")?.operation == .sendBatch)
     }
 
-    @Test("another method is told the known ones, another path is unknown")
+    @Test("another method is answered with the allowed ones, another path is unknown")
     func misses() {
         #expect(
             HubRoute.match(method: "POST", path: "/demo/installations/i") == .methodNotAllowed(["PUT", "GET", "PATCH", "DELETE"]))

@@ -6,7 +6,7 @@ import Testing
 struct ListRequestTests {
     private func fault(_ query: String) -> String {
         do {
-            _ = try ListQuery(QueryParameters(query))
+            _ = try ListQuery(HubQuery(query))
             return "none"
         } catch { return error.description }
     }
@@ -16,22 +16,22 @@ struct ListRequestTests {
         for query in [
             "api-version=2020-06&direct", "direct&api-version=2015-04", "a=b&direct=", "direct=true", "DIRECT=True", "%64irect",
         ] {
-            #expect(QueryParameters(query).isDirect, "\(query)")
+            #expect(HubQuery(query).isDirect, "\(query)")
         }
-        for query in ["direct=false", "direct=0", "xdirect", "", "test"] { #expect(!QueryParameters(query).isDirect, "\(query)") }
-        #expect(QueryParameters("x&test=true").isTest)
-        #expect(!QueryParameters(nil).isTest)
+        for query in ["direct=false", "direct=0", "xdirect", "", "test"] { #expect(!HubQuery(query).isDirect, "\(query)") }
+        #expect(HubQuery("x&test=true").isTest)
+        #expect(!HubQuery(nil).isTest)
     }
 
     @Test("the version is echoed, unless it is no version")
     func version() {
-        #expect(QueryParameters("api-version=2013-08").apiVersion == "2013-08")
-        #expect(QueryParameters("API-Version=2015-01&x").apiVersion == "2015-01")
+        #expect(HubQuery("api-version=2013-08").apiVersion == "2013-08")
+        #expect(HubQuery("API-Version=2015-01&x").apiVersion == "2015-01")
         for query in [
             nil, "", "api-version=", "api-version=a%0D%0Ab", "api-version=%22",
             "api-version=" + String(repeating: "1", count: 33),
         ] {
-            #expect(QueryParameters(query).apiVersion == "2020-06")
+            #expect(HubQuery(query).apiVersion == "2020-06")
         }
     }
 
@@ -63,12 +63,12 @@ struct ListRequestTests {
     func listQuery() throws {
         let token = ContinuationToken(key: 42)
         for query in ["$top=2&continuationtoken=\(token.text)", "%24top=2&ContinuationToken=\(token.text)&api-version=2020-06"] {
-            let list = try ListQuery(QueryParameters(query))
+            let list = try ListQuery(HubQuery(query))
             #expect(list.top == 2)
             #expect(list.continuation?.key == 42)
         }
-        #expect(try ListQuery(QueryParameters(nil)) == ListQuery())
-        #expect(try ListQuery(QueryParameters("$skip=0&$top=2147483647")).top == 100)
+        #expect(try ListQuery(HubQuery(nil)) == ListQuery())
+        #expect(try ListQuery(HubQuery("$skip=0&$top=2147483647")).top == 100)
         #expect(fault("$top=0") == "$top: a page has at least one entry")
         #expect(fault("$top=many") == "$top: a whole number is expected")
         #expect(fault("$top=-1") == "$top: a whole number is expected")
@@ -126,9 +126,9 @@ struct ListRequestTests {
             "api-version=2013-08&$filter=DeviceToken+eq+%27ABAB%27", "$filter=deviceToken+eq+'ABAB'&api-version=2013-04",
             "%24filter=DeviceToken%20eq%20'ABAB'",
         ] {
-            #expect(try ListQuery(QueryParameters(query)).filter?.handle == .init(.deviceToken, "ABAB"), "\(query)")
+            #expect(try ListQuery(HubQuery(query)).filter?.handle == .init(.deviceToken, "ABAB"), "\(query)")
         }
-        #expect(try ListQuery(QueryParameters("$filter=")).filter == nil)
+        #expect(try ListQuery(HubQuery("$filter=")).filter == nil)
     }
 
     @Test(
@@ -139,10 +139,10 @@ struct ListRequestTests {
             ("DeviceToken eq 'a", "$filter, character 18: a quote is missing"),
             ("DeviceToken eq ''", "$filter, character 18: the value is empty"),
             ("DeviceToken eq 'a' or Auth eq 'b'", "$filter, character 22: only and joins conditions"),
-            ("Auth eq 'b'", "$filter: exactly one condition names a device handle, such as ChannelUri or DeviceToken"),
+            ("Auth eq 'b'", "$filter: exactly one condition names a device token, such as ChannelUri or DeviceToken"),
             (
                 "DeviceToken eq 'a' and ChannelUri eq 'b'",
-                "$filter: exactly one condition names a device handle, such as ChannelUri or DeviceToken"
+                "$filter: exactly one condition names a device token, such as ChannelUri or DeviceToken"
             ),
         ])
     func refusedFilters(_ text: String, _ expected: String) {
@@ -154,8 +154,8 @@ struct ListRequestTests {
 
     @Test("ChannelUri means the handle of any platform, other names those of theirs")
     func platforms() {
-        #expect(RegistrationFilter.Property.channelURI.platforms == nil)
-        #expect(RegistrationFilter.Property.deviceToken.platforms == [.apns])
-        #expect(RegistrationFilter.Property.endpoint.platforms == [Platform(rawValue: "browser")])
+        #expect(RegistrationFilter.Property.channelURI.platform == nil)
+        #expect(RegistrationFilter.Property.deviceToken.platform == .apns)
+        #expect(RegistrationFilter.Property.endpoint.platform == Platform(rawValue: "browser"))
     }
 }

@@ -1,6 +1,8 @@
-import HubProtocol
 import RichPushModel
 import Testing
+
+@testable import HubProtocol
+import WireText
 
 @Suite("Headers of a send")
 struct SendHeadersTests {
@@ -52,12 +54,12 @@ struct SendHeadersTests {
         #expect(read.format.platform == nil)
     }
 
-    @Test("a missing format is told by a top-level aps, and else refused")
+    @Test("a missing format is derived from a top-level aps, and else refused")
     func guessed() throws {
         #expect(try read([]).format == .apple)
         let name = "ServiceBusNotification-Format"
-        #expect(fault([], body: #"{"data":{"aps":1}}"#) == "\(name): it is missing, and the body does not tell the format")
-        #expect(fault([], body: "<toast/>") == "\(name): it is missing, and the body does not tell the format")
+        #expect(fault([], body: #"{"data":{"aps":1}}"#) == "\(name): it is missing, and the body does not show the format")
+        #expect(fault([], body: "<toast/>") == "\(name): it is missing, and the body does not show the format")
         #expect(fault([HeaderField(name, "apples")]).hasPrefix("\(name): it is one of apple, gcm,"))
     }
 
@@ -140,6 +142,11 @@ struct SendHeadersTests {
         ])
     func refused(_ name: String, _ value: String, _ reason: String) {
         #expect(fault([HeaderField(name, value)]) == "\(name): \(reason)")
+    }
+
+    @Test("an expiry needs a time of day", arguments: ["2026-03-02", "2026-03", "03/02/2026", "3/2/2026"])
+    func expiryWithoutTime(_ text: String) {
+        #expect(throws: HubRequestFault.self) { try read([HeaderField("ServiceBusNotification-Apns-Expiry", text)]) }
     }
 
     @Test(

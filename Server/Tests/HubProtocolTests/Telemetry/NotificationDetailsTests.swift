@@ -25,6 +25,12 @@ struct NotificationDetailsTests {
         #expect(try NotificationDetails.read(Array(Self.answer.utf8)) == expected)
     }
 
+    @Test("a send that found no target or was cancelled has ended, and one that waits or is under way has not")
+    func final() {
+        #expect(
+            NotificationDetails.State.allCases.filter(\.isFinal) == [.completed, .abandoned, .noTargetFound, .canceled])
+    }
+
     @Test("absent elements are omitted")
     func sparse() throws {
         let expected = #"""
@@ -46,7 +52,8 @@ struct NotificationDetailsTests {
         details.outcomes = OutcomeCounts.Service.allCases.reversed().map { OutcomeCounts($0, [.init(name: "Skipped", count: 1)]) }
         let answer = details.answer()
         let places = names.compactMap { answer.firstRange(of: "<\($0)>")?.lowerBound }
-        #expect(places.count == names.count && places == places.sorted())
+        #expect(places.count == names.count)
+        #expect(places == places.sorted())
     }
 
     @Test("a state of a newer service reads as unknown")

@@ -1,6 +1,7 @@
 import ClarionTesting
 import Foundation
 import Testing
+import WireText
 
 #if canImport(FoundationXML)
     import FoundationXML
@@ -39,7 +40,7 @@ struct XMLReaderAgainstFoundationTests {
         ["<\(element.namespace) \(element.name)"] + element.children.flatMap(events) + [">"]
     }
 
-    private typealias XMLElement_ = HubProtocol.XMLElement
+    private typealias XMLElement_ = WireText.XMLElement
 
     private static let samples = [
         Samples.canonicalEntry, Samples.typedEntry,

@@ -1,5 +1,6 @@
 import ClarionTesting
 import Testing
+import WireText
 
 @testable import HubProtocol
 

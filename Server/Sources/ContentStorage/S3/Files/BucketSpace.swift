@@ -19,7 +19,7 @@ final class BucketSpace: Sendable {
         var isCounting = false
         /// Why the last count failed; `nil` while another is under way.
         var fault: (any Error)?
-        /// Who waits for the first count, by the order of coming.
+        /// Callers that wait for the first count, in the order of arrival.
         var waiting: [UInt64: AsyncStream<Void>.Continuation] = [:]
         var arrivals: UInt64 = 0
 
@@ -32,7 +32,7 @@ final class BucketSpace: Sendable {
     }
 
     /// How long a caller waits at most for the first count of a bucket.
-    static let patience: Duration = .seconds(5)
+    static let firstCountTimeout: Duration = .seconds(5)
 
     private let limit: Int64
     private let state = NIOLockedValueBox(State())
@@ -41,7 +41,7 @@ final class BucketSpace: Sendable {
 
     var used: Int64 { state.withLockedValue { $0.total } }
 
-    /// Who waits for the first count now.
+    /// The number of callers that wait for the first count.
     var waiters: Int { state.withLockedValue { $0.waiting.count } }
 
     /// Whether there are numbers.
@@ -66,7 +66,7 @@ final class BucketSpace: Sendable {
                 state.isCounted = true
             }
         } catch {
-            // What was given up says nothing of the bucket: whoever waits goes on waiting for the next.
+            // A cancelled count says nothing about the bucket: its waiters wait for the next one.
             end { $0.fault = error is CancellationError ? nil : error }
             throw error
         }
@@ -83,8 +83,8 @@ final class BucketSpace: Sendable {
         for continuation in waiting.values { continuation.finish() }
     }
 
-    /// Returns at once when the bucket was counted before, so that nobody takes a large bucket for an empty one. Otherwise waits for the
-    /// first count, but not for long, and not after the caller's task was cancelled; throws why it failed, or that it goes on.
+    /// Returns at once if the bucket has been counted. Otherwise waits for the first count, so that a large bucket is not taken for an
+    /// empty one, up to `firstCountTimeout` or the task's cancellation. Throws why the count failed, or that it has not ended.
     func awaitNumbers(_ clock: any ServiceClock) async throws {
         guard let (number, ended) = try arrive() else { return }
         defer { state.withLockedValue { _ = $0.waiting.removeValue(forKey: number) } }
@@ -94,7 +94,7 @@ final class BucketSpace: Sendable {
                 return true
             }
             group.addTask {
-                try await clock.sleep(for: Self.patience)
+                try await clock.sleep(for: Self.firstCountTimeout)
                 return false
             }
             defer { group.cancelAll() }
@@ -137,5 +137,64 @@ final class BucketSpace: Sendable {
             state.underway[hub] = max(0, state.underway[hub, default: 0] - taken)
             state.change(bytes, of: hub)
         }
+    }
+}
+
+/// Counts what lies in a bucket again and again, beside everything else and for as long as a node runs: no request lists a bucket that
+/// may be large.
+struct BucketCounter: Sendable {
+    /// From the end of one count to the next at most, where counting takes no time.
+    static let interval: Duration = .seconds(60)
+    /// Of the time at most one part in so many goes into counting.
+    private static let share = 10
+    /// A count that takes longer is given up: something is wrong with it.
+    static let deadline: Duration = .seconds(1800)
+    /// After a failure, doubled with each that follows.
+    private static let firstPause: Duration = .seconds(1)
+
+    let space: BucketSpace
+    let client: S3Client
+
+    /// Counts until the task is cancelled. Calls `failed` after each failed count.
+    func run(failed: (any Error) -> Void) async {
+        var failures = 0
+        while !Task.isCancelled {
+            let begun = client.clock.uptime
+            do {
+                try await count()
+                failures = 0
+            } catch {
+                if Task.isCancelled { return }
+                failures += 1
+                failed(error)
+            }
+            let pause = Self.pause(after: client.clock.uptime - begun, failures: failures, jitter: .random(in: 0...1))
+            do { try await client.clock.sleep(for: pause) } catch { return }
+        }
+    }
+
+    private func count() async throws {
+        let isDone = try await withThrowingTaskGroup(of: Bool.self) { group in
+            group.addTask {
+                try await space.count(client)
+                return true
+            }
+            group.addTask {
+                try await client.clock.sleep(for: Self.deadline)
+                return false
+            }
+            defer { group.cancelAll() }
+            return try await group.next() ?? false
+        }
+        guard isDone else {
+            throw ServiceError(.storageUnavailable, "the files in the bucket could not be counted within half an hour")
+        }
+    }
+
+    /// How long to wait after a count that took so long, or after so many failures in a row. `jitter` is from 0 to 1: by chance up to a
+    /// quarter of the wait goes, and up to half of one after a failure, so that nodes do not come back together.
+    static func pause(after length: Duration, failures: Int, jitter: Double) -> Duration {
+        guard failures > 0 else { return max(interval, length * (share - 1)) * (1 - jitter / 4) }
+        return min(firstPause * (1 << min(failures - 1, 16)), interval) * (1 - jitter / 2)
     }
 }

@@ -1,3 +1,4 @@
+import NIOConcurrencyHelpers
 import NIOCore
 import PushHub
 import RichPushModel
@@ -31,13 +32,12 @@ public final class S3ContainerStore: ContainerStore {
     /// The bytes of all files, those of this node's uploads under way included, as far as this node knows.
     public var usedBytes: Int64 { space.used }
 
-    /// Counts what lies in the bucket, now and then until the task is cancelled. Before the first count nothing can be stored: a call that
-    /// would waits for it for some seconds at most. `failed` is told of each count that came to nothing; the next follows.
+    /// Counts what lies in the bucket, now and then until the task is cancelled. Before the first count nothing can be stored: such a
+    /// call waits for it for some seconds at most. Calls `failed` after each failed count; the next follows.
     public func keepCounting(failed: (any Error) -> Void) async {
         await BucketCounter(space: space, client: client).run { fault in failed((fault as? S3Fault)?.serviceError ?? fault) }
     }
 
-    /// Counts once.
     func count() async throws { try await explained { try await space.count(client) } }
 
     public func put(_ blob: BlobReference, limit: Int64) async throws -> any BlobUpload {
@@ -106,12 +106,117 @@ public final class S3ContainerStore: ContainerStore {
         }
     }
 
-    /// The store tells whole seconds, so a file may be up to a second younger than it seems.
+    /// The store reports whole seconds, so a file may be up to a second younger than it seems.
     private static func isOlder(_ file: S3StoredFile, than moment: Timestamp) -> Bool {
         file.writtenAt + .seconds(1) <= moment
     }
+}
 
-    private func explained<Value>(_ work: () async throws -> Value) async throws -> Value {
-        do { return try await work() } catch let fault as S3Fault { throw fault.serviceError }
+/// A file that is being read, as it was when it was opened. Sequential reads use streams of its objects.
+private final class S3BlobReading: BlobReading {
+    let size: Int64
+    let writtenAt: Timestamp
+    private let runs: [S3StoredFile.Run]
+    private let client: S3Client
+    private let streams: Slots
+    /// The object that was read last.
+    private let last = NIOLockedValueBox<(piece: S3StoredFile.Piece, reader: S3ContentReader)?>(nil)
+
+    init(_ file: S3StoredFile, _ client: S3Client, streams: Slots) {
+        runs = file.runs
+        size = runs.last?.range.upperBound ?? 0
+        writtenAt = file.writtenAt
+        self.client = client
+        self.streams = streams
     }
+
+    func read(at offset: Int64, count: Int) async throws -> [UInt8] {
+        var bytes: [UInt8] = []
+        let end = offset + Int64(count)
+        var position = offset
+        while position < end {
+            guard let run = run(at: position) else { throw ServiceError(.internal, "a file was read beyond its end") }
+            let taken = Int(min(end, run.range.upperBound) - position)
+            bytes += try await reader(of: run.piece).read(at: position - run.piece.offset, count: taken)
+            position += Int64(taken)
+        }
+        return bytes
+    }
+
+    /// The run with that byte.
+    private func run(at position: Int64) -> S3StoredFile.Run? {
+        var (low, high) = (0, runs.count)
+        while low < high {
+            let middle = (low + high) / 2
+            if runs[middle].range.upperBound <= position { low = middle + 1 } else { high = middle }
+        }
+        return low < runs.count ? runs[low] : nil
+    }
+
+    private func reader(of piece: S3StoredFile.Piece) -> S3ContentReader {
+        last.withLockedValue { last in
+            if let last, last.piece == piece { return last.reader }
+            let reader = S3ContentReader(
+                client, key: piece.key, opened: .init(bytes: ByteBuffer(), size: piece.size), streams: streams)
+            last = (piece, reader)
+            return reader
+        }
+    }
+}
+
+/// A file that grows by one object for each write. A write that was answered survives everything that the store survives.
+private final class S3BlobAppending: BlobAppending {
+    private let blob: BlobReference
+    private let client: S3Client
+    private let space: BucketSpace
+    private let position: NIOLockedValueBox<Int64>
+
+    init(_ blob: BlobReference, _ client: S3Client, _ space: BucketSpace, at offset: Int64) {
+        self.blob = blob
+        self.client = client
+        self.space = space
+        position = NIOLockedValueBox(offset)
+    }
+
+    func write(_ chunk: [UInt8]) async throws {
+        guard !chunk.isEmpty else { return }
+        let (count, hub) = (Int64(chunk.count), blob.hub.number)
+        let offset = position.withLockedValue { $0 }
+        try space.take(count, for: hub)
+        var added: Int64 = 0
+        defer { space.settle(count, added: added, for: hub) }
+        try await explained {
+            let key = S3FileKeys.page(of: blob, at: offset, size: count)
+            // What was there already takes no room.
+            let before = try await client.state(of: key)?.size ?? 0
+            try await client.put(ByteBuffer(bytes: chunk), at: key)
+            added = count - before
+            position.withLockedValue { $0 = offset + count }
+        }
+    }
+
+    func cut(to size: Int64) async throws {
+        try await explained {
+            let file = try await client.file(blob)
+            // With its last byte the file itself would go.
+            if size == 0, !file.hasMark { try await client.put(ByteBuffer(), at: S3FileKeys.mark(blob)) }
+            var kept: [String: Int64] = [:]
+            for piece in file.pieces {
+                let end = min(piece.end, size)
+                let key =
+                    piece.isWhole ? piece.key : S3FileKeys.page(of: blob, at: piece.offset, size: end - piece.offset)
+                if end > piece.offset || piece.isWhole && size > 0 {
+                    kept[key] = end - piece.offset
+                    if end < piece.end {
+                        try await client.copyBeginning(of: piece.key, end - piece.offset, to: key)
+                    }
+                }
+                if kept[piece.key] == nil { try await client.delete(piece.key) }
+            }
+            space.settle(0, added: kept.values.reduce(0, +) - file.bytes, for: blob.hub.number)
+        }
+    }
+
+    /// Every write is durable already.
+    func synchronize() async throws {}
 }

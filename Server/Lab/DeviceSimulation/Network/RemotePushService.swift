@@ -1,0 +1,176 @@
+import AsyncHTTPClient
+import NIOCore
+import RichPushModel
+
+#if canImport(FoundationEssentials)
+    import FoundationEssentials
+#else
+    import Foundation
+#endif
+
+/// The push service as a simulated phone sees it. A composition adapts the local APNs to it.
+public protocol SimulatedPushService: Sendable {
+    /// The device token of an app on a device, hexadecimal. The same until the app is installed anew.
+    func register(device: String, topic: String) async throws -> String
+    /// The pushes for a device from now on, beginning with what was stored while it was away. A second connection of a device
+    /// ends the first. The stream ends when the service does.
+    func connect(device: String) async throws -> AsyncStream<IncomingPush>
+    /// The app left the device, or the device is another one: the token is good no longer, and the next `register` gives another.
+    func unregister(device: String, topic: String) async
+    /// The device goes away; pushes are stored from now on.
+    func disconnect(device: String) async
+}
+
+/// A push as it reaches a device.
+public struct IncomingPush: Hashable, Sendable {
+    /// The JSON, untouched.
+    public var payload: Data
+    /// `alert` or `background`.
+    public var pushType: String
+    public var apnsID: String
+    public var collapseID: String?
+    /// The app it is for.
+    public var topic: String
+    /// Counts up in the order of arrival, where that is known.
+    var order = 0
+
+    /// Describes a push.
+    public init(payload: Data, pushType: String, apnsID: String, collapseID: String?, topic: String) {
+        self.payload = payload
+        self.pushType = pushType
+        self.apnsID = apnsID
+        self.collapseID = collapseID
+        self.topic = topic
+    }
+}
+
+/// The device side of a local APNs in another process, over its administration (`clarion emulator`).
+public struct RemotePushService: SimulatedPushService {
+    /// Why it failed, as text.
+    public struct Fault: Error, Hashable, Sendable, CustomStringConvertible {
+        public var description: String
+        /// Nothing answers there.
+        public var isUnreachable = false
+    }
+
+    private struct TokenRequest: Encodable {
+        var topic: String
+    }
+
+    private struct TokenAnswer: Decodable {
+        var token: String
+    }
+
+    private struct PushWire: Decodable {
+        var apnsId: String
+        var topic: String
+        var pushType: String?
+        var collapseId: String?
+        var payload: String
+    }
+
+    /// The most that is read of one event: a payload of APNs is small.
+    private static let eventLimit = 64 << 10
+    /// How long an answer may take, to its last byte.
+    private static let answerLimit: Duration = .seconds(10)
+
+    private let address: String
+    private let client: HTTPClient
+
+    /// - Parameter address: for example `http://127.0.0.1:2198`, or `…/production` for that environment.
+    public init(address: String, client: HTTPClient) {
+        self.address = address.hasSuffix("/") ? String(address.dropLast()) : address
+        self.client = client
+    }
+
+    public func register(device: String, topic: String) async throws -> String {
+        var request = HTTPClientRequest(url: "\(address)/devices/\(device)/tokens")
+        request.method = .POST
+        request.headers.add(name: "content-type", value: "application/json")
+        request.body = .bytes(ByteBuffer(bytes: try JSONEncoder().encode(TokenRequest(topic: topic))))
+        let data = try await answer(to: request)
+        guard let answer = try? JSONDecoder().decode(TokenAnswer.self, from: data) else {
+            throw Fault(description: "\(address) does not answer as a local APNs does")
+        }
+        return answer.token
+    }
+
+    public func unregister(device: String, topic: String) async {
+        guard let token = try? await register(device: device, topic: topic) else { return }
+        var request = HTTPClientRequest(url: "\(address)/tokens/\(token)")
+        request.method = .DELETE
+        _ = try? await answer(to: request)
+    }
+
+    /// Nothing to do: the reader ends the connection, and a device without one is offline.
+    public func disconnect(device: String) async {}
+
+    public func connect(device: String) async throws -> AsyncStream<IncomingPush> {
+        let request = HTTPClientRequest(url: "\(address)/devices/\(device)/pushes")
+        let response: HTTPClientResponse
+        do { response = try await client.execute(request, timeout: .hours(24 * 365)) } catch { throw fault(error) }
+        guard response.status == .ok else { throw Fault(description: "\(address) answered \(response.status.code)") }
+        return AsyncStream { continuation in
+            let reading = Task {
+                try? await Self.read(response.body) { continuation.yield($0) }
+                continuation.finish()
+            }
+            continuation.onTermination = { _ in reading.cancel() }
+        }
+    }
+
+    private static func read(_ body: HTTPClientResponse.Body, _ take: (IncomingPush) -> Void) async throws {
+        var waiting = Data()
+        for try await chunk in body {
+            waiting.append(contentsOf: chunk.readableBytesView)
+            while let end = waiting.firstIndex(of: UInt8(ascii: "\n")) {
+                let line = String(decoding: waiting[..<end], as: UTF8.self)
+                waiting = Data(waiting[waiting.index(after: end)...])
+                if let push = push(in: line) { take(push) }
+            }
+            guard waiting.count <= eventLimit else { return }
+        }
+    }
+
+    private static func push(in line: String) -> IncomingPush? {
+        guard line.hasPrefix("data: "),
+            let wire = try? JSONDecoder().decode(PushWire.self, from: Data(line.dropFirst(6).utf8))
+        else { return nil }
+        return IncomingPush(
+            payload: Data(wire.payload.utf8), pushType: wire.pushType ?? "alert", apnsID: wire.apnsId,
+            collapseID: wire.collapseId, topic: wire.topic)
+    }
+
+    /// The client's own limit ends with the head of the answer; this one counts for the body too.
+    private func answer(to request: HTTPClientRequest) async throws -> Data {
+        try await withThrowingTaskGroup(of: Data.self) { group in
+            defer { group.cancelAll() }
+            group.addTask { try await wholeAnswer(to: request) }
+            group.addTask {
+                try await SystemClock().sleep(for: Self.answerLimit)
+                throw Fault(description: "the local APNs at \(address) did not answer in time", isUnreachable: true)
+            }
+            guard let first = try await group.next() else { throw CancellationError() }
+            return first
+        }
+    }
+
+    private func wholeAnswer(to request: HTTPClientRequest) async throws -> Data {
+        let response: HTTPClientResponse
+        let body: ByteBuffer
+        do {
+            response = try await client.execute(request, timeout: .seconds(60))
+            body = try await response.body.collect(upTo: Self.eventLimit)
+        } catch { throw fault(error) }
+        let data = Data(body.readableBytesView)
+        guard (200..<300).contains(response.status.code) else {
+            let problem = try? JSONDecoder().decode(Problem.self, from: data)
+            throw Fault(description: problem.map { $0.detail ?? $0.title } ?? "\(address) answered \(response.status.code)")
+        }
+        return data
+    }
+
+    private func fault(_ error: any Error) -> Fault {
+        Fault(description: "no local APNs answers at \(address); is `clarion emulator` running?", isUnreachable: true)
+    }
+}

@@ -1,0 +1,104 @@
+import APNsEmulation
+import AsyncHTTPClient
+import DeviceSimulation
+import RichPushDevice
+import RichPushModel
+import ServerComposition
+import ServerSettings
+
+#if canImport(FoundationEssentials)
+    import FoundationEssentials
+#else
+    import Foundation
+#endif
+
+/// Makes the phones of a demo: each with a folder of its own, all with the same app; two are alice's and one is bob's.
+struct DemoPhones: Sendable {
+    private static let owners = [
+        (name: "Alice’s iPhone", user: "alice"), (name: "Alice’s second", user: "alice"),
+        (name: "Bob’s iPhone", user: "bob"),
+    ]
+    /// How many phones a demo has.
+    static let count = owners.count
+
+    let directory: String
+    /// Where the node will listen.
+    let port: Int
+    let clock: any ServiceClock
+    /// How the phones reach the node.
+    let client: HTTPClient
+    /// What goes wrong when they fetch.
+    let faults: DemoFaults
+
+    /// A phone that is switched off.
+    func phone(number: Int, apns: LocalAPNs) throws -> SimulatedPhone {
+        let id = String(number)
+        guard let backend = URL(string: "http://127.0.0.1:\(port)") else { throw ConfigurationError.badBackend }
+        var app = try RichPushConfiguration(backend: backend)
+        app.keepsPasswordForSending = true
+        app.offersReply = true
+        app.refreshTask = Settings.demoTopic + ".refresh"
+        var configuration = SimulatedPhoneConfiguration(
+            identity: Self.identity(number), app: app, bundleID: Settings.demoTopic, folder: URL(filePath: directory + "/" + id))
+        configuration.samples = Self.samples
+        return try SimulatedPhone(
+            configuration: configuration, service: LocalPushService(apns),
+            transport: FaultyTransport(
+                phone: id, faults: faults, transport: AsyncHTTPTransport(client: client, clock: clock), clock: clock),
+            clock: clock)
+    }
+
+    private static func identity(_ number: Int) -> PhoneSnapshot.Identity {
+        let owner = owners.indices.contains(number - 1) ? owners[number - 1] : nil
+        return PhoneSnapshot.Identity(
+            id: String(number), name: owner?.name ?? "iPhone \(number)", model: "Simulated iPhone", owner: owner?.user)
+    }
+
+    static let samples: [ContentKind: SimulatedPhoneConfiguration.Sample] = [
+        .image: .init(
+            data: Data(DefaultPictureSource.builtIn), mediaType: "image/png",
+            altText: "A lighthouse and a sailing boat at sunset"),
+        .sound: .init(data: Data(PackageResources.default_sound_wav), mediaType: "audio/wav", altText: "A short chime"),
+        .video: .init(
+            data: Data(PackageResources.sample_video_mp4), mediaType: "video/mp4",
+            altText: "A lighthouse turns its beam over the evening sea", fileName: "lighthouse.mp4"),
+        .file: .init(
+            data: Data(PackageResources.boarding_pass_pdf), mediaType: "application/pdf",
+            altText: "A boarding pass for one sailing", fileName: "Boarding pass.pdf"),
+    ]
+}
+
+/// The push service of simulated phones: the device side of the local APNs.
+struct LocalPushService: SimulatedPushService {
+    private let apns: LocalAPNs
+
+    init(_ apns: LocalAPNs) { self.apns = apns }
+
+    func register(device: String, topic: String) async throws -> String { apns.issueToken(device: device, topic: topic) }
+
+    func connect(device: String) async throws -> AsyncStream<IncomingPush> {
+        let pushes = apns.connect(device: device)
+        return AsyncStream { continuation in
+            let forwarding = Task {
+                for await push in pushes { continuation.yield(IncomingPush(push)) }
+                continuation.finish()
+            }
+            continuation.onTermination = { _ in forwarding.cancel() }
+        }
+    }
+
+    func unregister(device: String, topic: String) async {
+        apns.invalidate(token: apns.issueToken(device: device, topic: topic), reason: .unregistered, at: SystemClock().now)
+    }
+
+    func disconnect(device: String) async { apns.disconnect(device: device) }
+}
+
+extension IncomingPush {
+    /// A push of the local APNs as a phone gets it.
+    init(_ push: DeliveredPush) {
+        self.init(
+            payload: Data(push.payload), pushType: push.pushType?.rawValue ?? "alert",
+            apnsID: push.apnsID.uuidString.lowercased(), collapseID: push.collapseID, topic: push.bundleID)
+    }
+}

@@ -1,0 +1,125 @@
+import APNsEmulation
+import DeviceSimulation
+import Logging
+import NIOPosix
+import RemoteHub
+import RichPushModel
+import RichPushSealing
+import ServerComposition
+import ServerSettings
+import ServiceErrors
+import ServiceLifecycle
+import SimulatedPhonePage
+
+#if canImport(FoundationEssentials)
+    import FoundationEssentials
+#else
+    import Foundation
+#endif
+
+/// How `clarion demo` runs.
+public struct DemoOptions: Hashable, Sendable {
+    /// The port asked for; absent means 8080, or any free one when that is taken.
+    public var port: Int?
+    /// Where the demo keeps its state; removing the folder starts it afresh.
+    public var directory: String
+    /// Whether the state of an earlier demo is removed first.
+    public var startsAfresh: Bool
+
+    /// Creates options.
+    public init(port: Int?, directory: String, startsAfresh: Bool) {
+        self.port = port
+        self.directory = directory
+        self.startsAfresh = startsAfresh
+    }
+}
+
+/// Everything in one process: a node, a local APNs and simulated iPhones. Listens on loopback only.
+public enum DemoService {
+    /// Runs until the process gets a signal to stop. `announce` gets the lines for the terminal once the page answers.
+    public static func run(_ options: DemoOptions, announce: @escaping @Sendable (String) -> Void) async throws {
+        let logger = Observability.start(Settings.Logging(level: .warning, format: .text))
+        try DemoFolder.prepare(options)
+        let demo = try await Demo.make(
+            directory: options.directory, port: try await DemoPort.choose(options.port), logger: logger)
+        let demoService = ClosureService {
+            try await demo.run { port in
+                announce("")
+                announce("  Open  http://127.0.0.1:\(port)/phone")
+                announce("")
+                announce(
+                    "  Press Clarion's icon there and sign in with any name; the password is the name. Then press Send push.")
+                announce("  Server, hub, APNs client and phone are the real ones; Apple and iOS are simulated on this machine.")
+                announce("  State is kept in \(options.directory). Stop with Control-C.")
+            }
+        }
+        try await ProcessServices.run([demoService], deadline: .seconds(5), logger: logger)
+    }
+}
+
+/// A program that seals and sends, as `clarion send --seal` is one: it talks to the demo's node over HTTP, which gets nothing that
+/// it could read.
+struct DemoSender: Sendable {
+    /// Where the node listens.
+    let port: Int
+
+    /// Throws `ServiceError`.
+    func send(_ draft: SealedDraft) async throws -> SealedDraftAnswer {
+        let sender = try Self.name(draft.sender, "sender")
+        let users = try draft.users.map { try Self.name($0, "users") }
+        guard !users.isEmpty else { throw ServiceError(.invalidField, "field 'users': name at least one user to seal for") }
+        let message = try Self.message(draft)
+        var warnings: [String] = []
+        let result: Result<SendAnswer, any Error>
+        // In a demo the password is the name.
+        var options = RemoteHubOptions()
+        options.deadline = .seconds(20)
+        let backend = try RemoteAppBackend(
+            "http://127.0.0.1:\(port)", user: sender, password: sender.text, options: options)
+        do {
+            result = .success(try await SealedSender(backend).send(message, to: users) { warnings.append("\($0)") })
+        } catch {
+            result = .failure(Self.serviceError(for: error))
+        }
+        try? await backend.shutDown()
+        return SealedDraftAnswer(try result.get(), warnings: warnings)
+    }
+
+    private static func name(_ text: String, _ field: String) throws(ServiceError) -> UserName {
+        guard let name = UserName(text) else {
+            throw ServiceError(.invalidField, "field '\(field)': '\(text)' is not a user name")
+        }
+        return name
+    }
+
+    private static func message(_ draft: SealedDraft) throws(ServiceError) -> SealedMessage {
+        var texts = SealedText(kind: draft.kind, title: draft.title, message: draft.message)
+        texts.subtitle = draft.subtitle
+        texts.altText = draft.altText
+        texts.link = draft.link
+        texts.coupon = draft.coupon
+        var content: SealingPart?
+        if let bytes = draft.content {
+            guard let name = draft.fileName, let format = MediaFormat(fileName: name) else {
+                throw ServiceError(.invalidField, "field 'fileName': its extension must name a type that a device takes")
+            }
+            content = SealingPart(bytes: bytes, format: format, fileName: name)
+        }
+        return SealedMessage(
+            words: texts, content: content, thumb: draft.thumb.map { SealingPart(bytes: $0, format: .png) }, style: draft.style)
+    }
+
+    private static func serviceError(for error: any Error) -> any Error {
+        switch error {
+        case SealedSendError.unfit(let field, let rule): ServiceError(.invalidField, "field '\(field)': it must be \(rule)")
+        case let error as SealedSendError: ServiceError(.conflict, "\(error), and nothing was sent")
+        case SealingError.badSize:
+            ServiceError(.contentTooLarge, "a sealed content has 1 byte to 50 MB, and its picture at most 500 KB")
+        case is SealingError: ServiceError(.conflict, "it could not be sealed")
+        case let problem as Problem:
+            ServiceError(problem.status == 409 ? .conflict : .invalidField, problem.detail ?? problem.title)
+        case let error as RemoteHubError: ServiceError(.notReady, "the app backend does not answer: \(error)")
+        default: error
+        }
+    }
+}

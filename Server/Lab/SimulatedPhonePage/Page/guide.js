@@ -1,0 +1,122 @@
+// The first-visit hint: three steps, each ticked off by what really happened on the phone.
+import { h } from "./dom.js";
+import { icon } from "./icons.js";
+import { state, view, changed, keep, kept } from "./state.js";
+import { sendFromElsewhere, setSideBySide } from "./connection.js";
+import { toast } from "./toast.js";
+
+/** Long enough to see the phone change before the push arrives. */
+const SEEN_MILLISECONDS = 1200;
+const progress = { signedIn: false, sent: false, opened: false };
+
+function isFinished() {
+  return view.guideDone ?? kept("guide") === "done";
+}
+
+function remember(done) {
+  view.guideDone = done;
+  keep("guide", done ? "done" : null);
+  changed();
+}
+
+function observe(snapshot) {
+  if (snapshot.user) progress.signedIn = true;
+  if (snapshot.sending.busy || snapshot.alert || snapshot.inbox.length > 0 || snapshot.notifications.length > 0) progress.sent = true;
+  if (snapshot.screen === "content") progress.opened = true;
+}
+
+/** Which step comes next: 0 sign in, 1 send, 2 More, 3 done. */
+export function guideStep() {
+  if (!progress.signedIn) return 0;
+  if (!progress.sent) return 1;
+  return progress.opened ? 3 : 2;
+}
+
+export function guide() {
+  if (state.alone) return null;
+  const snapshot = state.selected?.snapshot;
+  if (snapshot) observe(snapshot);
+  const step = guideStep();
+  document.documentElement.dataset.guide = isFinished() ? "off" : String(step);
+  if (isFinished()) return nextThings();
+  return h("div", { class: "guide-card", "data-testid": "guide", "data-step": String(step) },
+    h("h2", null, "See a push carry a picture"),
+    h("ol", null,
+      stepLine(0, step, "Open Clarion and sign in", ["Press its icon on the phone. Any name will do; the password is the same name."]),
+      stepLine(1, step, "Press Send push", ["It goes to your own phone, through everything."]),
+      stepLine(2, step, "Press More", ["The picture opens. It never went through the push."])),
+    step === 3
+      ? h("button", { class: "guide-done", type: "button", onclick: () => remember(true), "data-testid": "guide-done" }, icon("check"), "Done. What else?")
+      : h("button", { class: "guide-skip", type: "button", onclick: () => remember(true) }, "Skip"));
+}
+
+function stepLine(index, step, title, text) {
+  const status = index < step ? "done" : index === step ? "now" : "later";
+  return h("li", { class: `guide-step ${status}`, "aria-current": status === "now" ? "step" : undefined },
+    h("span", { class: "guide-number", "aria-hidden": "true" }, status === "done" ? icon("check") : String(index + 1)),
+    h("div", null, h("h3", null, title), h("p", null, text)));
+}
+
+function nextThings() {
+  const ready = Boolean(state.selected?.snapshot?.user);
+  return h("div", { class: "guide-card next", "data-testid": "guide-next" },
+    h("h2", null, "Try next"),
+    h("div", { class: "tries" },
+      tryButton("home", "Home, then a push", "A banner slides down", ready, () => pushAfter("home")),
+      tryButton("lock", "Lock, then a push", "It waits on the lock screen", ready, () => pushAfter("lock")),
+      tryButton("quit", "Force quit, then a push", "Silent: iOS wakes no such app", ready, () => pushAfter("terminate")),
+      state.phones.length > 1 && tryButton("columns", "All phones side by side", "Two of alice, one of bob", true, showAll)),
+    h("button", { class: "guide-skip", type: "button", onclick: () => remember(false) }, "Show the first steps"));
+}
+
+// Signs in each phone's owner on phones where no user is signed in yet.
+async function showAll() {
+  setSideBySide(true);
+  await Promise.all(state.phones.map(async (phone) => {
+    if (phone.snapshot?.user || !phone.owner) return;
+    if (phone.snapshot?.locked && (await phone.act("unlock"))) await phone.until(({ locked }) => !locked);
+    if ((await phone.act("openApp")) && !phone.snapshot?.user) await phone.act("signIn", { user: phone.owner, password: phone.owner });
+  }));
+}
+
+function tryButton(drawing, title, text, ready, run) {
+  return h("button", { class: "try", type: "button", disabled: !ready, onclick: run, key: title },
+    icon(drawing), h("span", null, h("b", null, title), " ", h("small", null, text)));
+}
+
+/** Which state each of the tries needs before its push is sent. */
+const REACHED = {
+  home: ({ locked, screen }) => !locked && screen === "home",
+  lock: ({ locked }) => locked,
+  terminate: ({ locked, process }) => !locked && process === "forceQuit",
+};
+
+// The push comes from another program a moment later, so that the phone is found in the state that was asked for. The answer to an
+// action says that it was taken; the state itself comes by another connection and may come later.
+async function pushAfter(name) {
+  const phone = state.selected;
+  if (view.trying || !phone) return;
+  view.trying = true;
+  try {
+    if (await bring(phone, name)) {
+      await new Promise((resolve) => setTimeout(resolve, SEEN_MILLISECONDS));
+      await sendFromElsewhere(phone);
+    }
+  } finally {
+    view.trying = false;
+  }
+}
+
+async function bring(phone, name) {
+  phone.view.centreOpen = false;
+  if (phone.snapshot.locked && name !== "lock") {
+    if (!(await phone.act("unlock")) || !(await phone.until(({ locked }) => !locked))) return unreached();
+  }
+  if (REACHED[name](phone.snapshot)) return true;
+  return (await phone.act(name)) && ((await phone.until(REACHED[name])) || unreached());
+}
+
+function unreached() {
+  toast("The phone did not reach that state, so no push was sent.");
+  return false;
+}

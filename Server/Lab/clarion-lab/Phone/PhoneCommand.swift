@@ -1,0 +1,176 @@
+import ArgumentParser
+import CommandLineSupport
+import DeviceSimulation
+import RichPushDevice
+import RichPushModel
+
+#if canImport(FoundationEssentials)
+    import FoundationEssentials
+#else
+    import Foundation
+#endif
+#if canImport(Glibc)
+    import Glibc
+#elseif canImport(Musl)
+    import Musl
+#else
+    import Darwin
+#endif
+
+struct PhoneCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "phone", abstract: "A simulated phone in this terminal, for any Clarion server and local APNs.",
+        discussion: """
+            It runs the real device engine; app and service extension are processes of their own. It is a simulation, not iOS. \
+            It prints the steps of each push; commands are read from standard input, `help` lists them. See \
+            Documentation/PhoneInATerminal.md.
+            """)
+
+    @OptionGroup var server: ServerArguments
+
+    @Option(help: "The administration of the local APNs that the server pushes to; see `clarion emulator`.")
+    var apns = "http://127.0.0.1:2198"
+
+    @Option(help: "The app's bundle id, which is the server's APNs topic.")
+    var topic = "org.clarion.demo"
+
+    @Option(help: "The APNs environment: sandbox or production.")
+    var environment = "sandbox"
+
+    @Option(
+        help: "The phone's name at the local APNs, for it alone. Two phones of one user have two names; without it the user's.")
+    var device: String?
+
+    @Option(help: "The folder for the phone's state. Without it .phone/ and its name.")
+    var directory: String?
+
+    @Option(help: "Also writes the story to this file, a line of JSON for each step.")
+    var log: String?
+
+    @Option(help: "How often per hour a silent push may wake the app; Apple documents 2 or 3. Absent means no limit.")
+    var wakesPerHour: Int?
+
+    @Flag(help: "Prints lines of JSON, for programs.")
+    var json = false
+
+    func validate() throws {
+        guard ["sandbox", "production"].contains(environment) else {
+            throw ValidationError("an environment is sandbox or production")
+        }
+        if let device, !(1...64).contains(device.utf8.count) || !device.utf8.allSatisfy(Self.isOfName) {
+            throw ValidationError("a phone's name has 1 to 64 letters, digits and -")
+        }
+        guard wakesPerHour.map({ $0 >= 0 }) ?? true else { throw ValidationError("a budget of wakes is 0 or more") }
+        guard let url = URL(string: apns), url.host != nil, url.scheme == "http" || url.scheme == "https" else {
+            throw ValidationError("\(apns) is not the address of a local APNs, such as http://127.0.0.1:2198")
+        }
+    }
+
+    func run() async throws {
+        let credentials = try server.credentials()
+        let device = device ?? Self.device(of: credentials.user)
+        let folder = URL(filePath: directory ?? ".phone/" + device).absoluteURL
+        let held = try hold(folder)
+        defer { withExtendedLifetime(held) {} }
+        let client = AsyncHTTPTransport.makeClient()
+        let result: Result<Void, any Error>
+        do {
+            let service = RemotePushService(address: environment == "sandbox" ? apns : apns + "/production", client: client)
+            let phone = try SimulatedPhone(
+                configuration: try configuration(credentials.address, device, folder), service: service,
+                transport: AsyncHTTPTransport(client: client, clock: .system))
+            let session = PhoneSession(
+                phone: phone, user: credentials.user.text, password: credentials.password, printer: PhonePrinter(json: json))
+            try await check(service, device)
+            result = .success(try await session.run())
+        } catch { result = .failure(error) }
+        try? await client.shutdown()
+        try result.get()
+    }
+
+    private func hold(_ folder: URL) throws -> PhoneFolder {
+        do {
+            return try PhoneFolder(folder)
+        } catch let fault as InputFault {
+            Terminal.note("clarion: \(fault.sentence)")
+            throw fault.exitCode
+        }
+    }
+
+    private static func isOfName(_ byte: UInt8) -> Bool {
+        byte < 128 && (Character(Unicode.Scalar(byte)).isLetter || Character(Unicode.Scalar(byte)).isNumber)
+            || byte == UInt8(ascii: "-")
+    }
+
+    /// A phone that was given no name is its user's: what a name may not have becomes -.
+    private static func device(of user: UserName) -> String {
+        String(
+            decoding: user.text.lowercased().utf8.map { isOfName($0) ? $0 : UInt8(ascii: "-") }, as: UTF8.self)
+    }
+
+    /// Whether there is a local APNs, and whether it knows the app: what is wrong there would show much later, as silence.
+    private func check(_ service: RemotePushService, _ device: String) async throws {
+        do {
+            _ = try await service.register(device: device, topic: topic)
+        } catch let fault as RemotePushService.Fault {
+            Terminal.note("clarion: \(fault.description)")
+            throw fault.isUnreachable ? ExitCode.unreachable : ExitCode.failure
+        }
+    }
+
+    private func configuration(
+        _ address: String, _ device: String, _ folder: URL
+    ) throws -> SimulatedPhoneConfiguration {
+        guard let backend = URL(string: address) else { throw ValidationError("\(address) is not the address of a server") }
+        let app: RichPushConfiguration
+        do {
+            app = try RichPushConfiguration(backend: backend)
+        } catch {
+            throw ValidationError("a phone reaches its backend over https, or over http on this machine: \(address) is neither")
+        }
+        var configuration = SimulatedPhoneConfiguration(
+            identity: .init(id: device, name: device, model: "Simulated iPhone"), app: app, bundleID: topic, folder: folder)
+        configuration.app.keepsPasswordForSending = true
+        configuration.app.offersReply = true
+        configuration.app.refreshTask = topic + ".refresh"
+        configuration.environment = environment
+        configuration.backgroundWakesPerHour = wakesPerHour
+        // App and extension are further processes of this program.
+        configuration.program = OwnExecutable.path
+        configuration.eventLog = log.map { URL(filePath: $0) }
+        return configuration
+    }
+}
+
+/// The folder of a phone in a terminal, held by one process: two phones in one folder would be one phone with two users.
+///
+/// The lock ends with the process, however it ends.
+private final class PhoneFolder: Sendable {
+    private static let lockName = "lock"
+
+    private let lock: Int32
+
+    /// Makes the folder if there is none, and takes it. Throws `InputFault` when another phone has it or it cannot be written.
+    init(_ folder: URL) throws {
+        let path = folder.path
+        do {
+            try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        } catch {
+            throw InputFault("\(path) cannot be made", .cannotCreate)
+        }
+        let descriptor = open(path + "/" + Self.lockName, O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
+        guard descriptor >= 0 else { throw InputFault("\(path) cannot be written", .cannotCreate) }
+        guard flock(descriptor, LOCK_EX | LOCK_NB) == 0 else {
+            close(descriptor)
+            throw InputFault(
+                "\(path) is in use by another `clarion phone`; a second phone has another --device or --directory", .cannotCreate)
+        }
+        lock = descriptor
+    }
+
+    deinit {
+        // A program that is being started at this moment may have the file open for an instant longer.
+        flock(lock, LOCK_UN)
+        close(lock)
+    }
+}

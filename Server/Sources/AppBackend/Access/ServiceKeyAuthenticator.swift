@@ -1,0 +1,73 @@
+import Logging
+import RichPushModel
+import ServiceErrors
+import SharedAccess
+import Synchronization
+
+/// Says which service calls. Costs one read at most every five seconds for each key, as for installation credentials, so that a key
+/// that was revoked holds no longer than that.
+final class ServiceKeyAuthenticator: Sendable {
+    private let store: any BackendStore
+    private let clock: any ServiceClock
+    private let logger: Logger
+    private let cache = VerifiedCredentials<Principal>(lifetime: BearerAuthenticator.recheckInterval)
+    private let pace = SendPace()
+    /// When the use of each key was noted last; the keys of an app are few.
+    private let noted = Mutex<[Int64: Duration]>([:])
+
+    init(store: any BackendStore, clock: any ServiceClock, logger: Logger) {
+        self.store = store
+        self.clock = clock
+        self.logger = logger
+    }
+
+    /// Throws `unauthenticated` for a key that is malformed, unknown, revoked or expired, which the detail distinguishes: to know
+    /// that, one needs the whole secret. Throws `forbidden` for an address that the key excludes, and `too-many-requests`.
+    func authenticate(_ secret: PrefixedSecret, from source: SourceAddress) async throws -> Principal {
+        let principal = try await principal(of: secret)
+        guard let key = principal.key else { throw Self.unknown }
+        let isAllowed = key.networks.isEmpty || key.networks.contains { $0.contains(source.address) }
+        guard isAllowed else { throw ServiceError(.forbidden, "this service key may not be used from this address") }
+        if let limit = key.requestsPerMinute {
+            do { try pace.take(principal.userID, perMinute: limit, at: clock.uptime) } catch {
+                throw ServiceError(
+                    .tooManyRequests, "this service key may make \(limit) requests a minute", retryAfter: error.retryAfter)
+            }
+        }
+        await noteUse(of: key, from: source)
+        return principal
+    }
+
+    /// Forgets what was verified before.
+    func forget() { cache.forget() }
+
+    private func principal(of secret: PrefixedSecret) async throws -> Principal {
+        let digest = secret.digest
+        if let known = cache.value(for: digest, at: clock.uptime), known.key?.holds(at: clock.now) == true { return known }
+        guard let (key, account) = try await store.key(digest: digest) else { throw Self.unknown }
+        guard key.revokedAt == nil else { throw ServiceError(.unauthenticated, "this service key was revoked") }
+        guard account.disabledAt == nil else {
+            throw ServiceError(.unauthenticated, "the account of this service key is disabled")
+        }
+        guard key.holds(at: clock.now) else { throw ServiceError(.unauthenticated, "this service key has expired") }
+        let principal = Principal(user: account, key: key)
+        cache.store(principal, for: digest, at: clock.uptime)
+        return principal
+    }
+
+    /// Written at most once a minute by each node. A use that cannot be noted refuses no request.
+    private func noteUse(of key: ServiceKey, from source: SourceAddress) async {
+        let uptime = clock.uptime
+        let isDue = noted.withLock { noted in
+            if let last = noted[key.id], uptime - last < .seconds(60) { return false }
+            noted[key.id] = uptime
+            return true
+        }
+        guard isDue else { return }
+        do { try await store.noteUse(ofKey: key.id, at: clock.now, from: source.prefix) } catch {
+            logger.warning("The use of a service key could not be noted", metadata: ["key": "\(key.name)"])
+        }
+    }
+
+    private static let unknown = ServiceError(.unauthenticated, "the service key is not valid")
+}

@@ -1,0 +1,112 @@
+import AuditTrail
+import RichPushModel
+import WireText
+
+/// What a verification found.
+public struct AuditReport: Sendable, Codable {
+    /// How many entries were read.
+    public var entries: Int64
+    /// The number after which the audit begins: entries up to it were pruned.
+    public var prunedTo: Int64
+    /// The last number, and the hash of its entry in hexadecimal.
+    public var size: Int64
+    public var hash: String
+    /// How many checkpoints were compared, those from elsewhere too.
+    public var checkpoints: Int
+    /// What is wrong, in words; empty for an intact audit.
+    public var problems: [String]
+}
+
+/// Reads and verifies the audit. The command line and the HTTP layer call this.
+public struct AuditReader: Sendable {
+    private let store: any AuditStore
+
+    /// Creates a reader.
+    public init(store: any AuditStore) { self.store = store }
+
+    /// The most entries of one page.
+    public static let pageLimit = 500
+
+    /// Sealed entries, newest first, with numbers below `number`; `next` continues towards older ones.
+    public func page(
+        _ filter: AuditFilter = AuditFilter(), before number: Int64? = nil, limit: Int = 100
+    ) async throws -> AuditPage {
+        let limit = min(max(limit, 1), Self.pageLimit)
+        let found = try await store.auditEntries(filter, before: number ?? .max, limit: limit + 1)
+        let page = found.prefix(limit)
+        return AuditPage(entries: page.map { AuditAnswer($0) }, next: found.count > limit ? page.last?.number : nil)
+    }
+
+    /// The newest checkpoint that is kept.
+    public func lastCheckpoint() async throws -> AuditCheckpoint? {
+        var last: AuditCheckpoint?
+        while let next = try await store.auditCheckpoints(after: last?.head.size ?? -1, limit: Self.pageLimit).last {
+            last = next
+        }
+        return last
+    }
+
+    /// Reads the whole chain. `foreign` are notes of checkpoints that were kept elsewhere.
+    public func verify(with key: AuditPublicKey, foreign: [AuditCheckpoint] = []) async throws -> AuditReport {
+        let ends = try await store.auditEnds()
+        var checkpoints: [AuditCheckpoint] = foreign
+        while true {
+            let after = checkpoints.dropFirst(foreign.count).last?.head.size ?? -1
+            let page = try await store.auditCheckpoints(after: after, limit: Self.pageLimit)
+            checkpoints += page
+            if page.count < Self.pageLimit { break }
+        }
+        var verifier = AuditVerifier(anchor: ends.anchor, checkpoints: checkpoints, key: key)
+        var count: Int64 = 0
+        var last = ends.anchor.size
+        while true {
+            let page = try await store.auditEntries(after: last, limit: Self.pageLimit)
+            for entry in page { verifier.read(entry) }
+            count += Int64(page.count)
+            last = page.last?.number ?? last
+            if page.count < Self.pageLimit { break }
+        }
+        let problems = verifier.finish(expecting: ends.head.size)
+        return AuditReport(
+            entries: count, prunedTo: ends.anchor.size, size: verifier.head.size, hash: Hexadecimal.text(of: verifier.head.hash),
+            checkpoints: checkpoints.count, problems: problems.map(\.description))
+    }
+}
+
+/// A page of the audit.
+public struct AuditPage: Sendable, Codable {
+    public var entries: [AuditAnswer]
+    /// `before` of the next page; absent on the last page.
+    public var next: Int64?
+}
+
+/// One entry as callers see it.
+public struct AuditAnswer: Sendable, Codable {
+    public var number: Int64
+    public var at: Timestamp
+    public var action: String
+    /// `user`, `installation`, `key`, `command`, `server` or `unknown`.
+    public var actorKind: String
+    /// The name, and behind a blank the network; absent when it was erased.
+    public var actor: String?
+    public var subject: String?
+    public var object: String?
+    public var details: String?
+    /// In hexadecimal.
+    public var hash: String
+
+    init(_ sealed: SealedAuditEntry) {
+        let entry = sealed.entry
+        number = sealed.number
+        at = entry.at
+        action = entry.action.rawValue
+        actorKind = entry.actorKind
+        actor = entry.actor.content?.text
+        subject = Self.shown(entry.subject)
+        object = entry.object.isEmpty ? nil : entry.object
+        details = Self.shown(entry.details)
+        hash = Hexadecimal.text(of: sealed.hash)
+    }
+
+    private static func shown(_ text: AuditText) -> String? { text.content.flatMap { $0.text.isEmpty ? nil : $0.text } }
+}

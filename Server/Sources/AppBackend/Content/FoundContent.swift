@@ -1,8 +1,0 @@
-import RichPushModel
-
-/// A content that the caller may read, not opened yet.
-public struct FoundContent: Sendable {
-    public let descriptor: ContentDescriptor
-    let id: RichID
-    let digest: ContentDigest
-}

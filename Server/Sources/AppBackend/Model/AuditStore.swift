@@ -1,0 +1,64 @@
+import AuditTrail
+import RichPushModel
+
+/// Which audit entries are asked for.
+public struct AuditFilter: Hashable, Sendable {
+    public var action: AuditAction?
+    /// The name of who acted, without regard to case.
+    public var actor: String?
+    /// The name of whom it was about, without regard to case.
+    public var subject: String?
+    /// The first moment, and the moment before which they end.
+    public var from: Timestamp?
+    public var until: Timestamp?
+
+    /// All entries.
+    public init() {}
+}
+
+/// Where the chain begins, which is where it was pruned to, and where it ends.
+public struct AuditEnds: Hashable, Sendable {
+    public var anchor: AuditHead
+    public var head: AuditHead
+
+    /// Creates ends.
+    public init(anchor: AuditHead, head: AuditHead) {
+        self.anchor = anchor
+        self.head = head
+    }
+}
+
+/// Keeps the audit. Errors are `ServiceError`.
+///
+/// An entry is written in the transaction of its act, without a number, so that acts do not wait for each other. Sealing gives it its
+/// number and hash a moment later, one transaction at a time over all nodes.
+public protocol AuditStore: Sendable {
+    /// Writes an entry by itself: for an act that changes nothing else.
+    func record(_ entry: AuditEntry) async throws
+
+    /// Gives the oldest entries without a number their places in the chain, at most `limit`; how many that were.
+    func sealAudit(limit: Int) async throws -> Int
+
+    /// Sealed entries, newest first, with numbers below `number`.
+    func auditEntries(_ filter: AuditFilter, before number: Int64, limit: Int) async throws -> [SealedAuditEntry]
+
+    /// Sealed entries in the order of their numbers, after `number`: for a verifier.
+    func auditEntries(after number: Int64, limit: Int) async throws -> [SealedAuditEntry]
+
+    /// Where the chain begins and ends.
+    func auditEnds() async throws -> AuditEnds
+
+    /// Keeps a signed checkpoint. One of the same size is kept already then.
+    func keep(_ checkpoint: AuditCheckpoint, at now: Timestamp) async throws
+
+    /// Checkpoints in the order of their sizes, after `size`.
+    func auditCheckpoints(after size: Int64, limit: Int) async throws -> [AuditCheckpoint]
+
+    /// Removes up to `limit` entries up to the newest checkpoint that was made before `moment`, which becomes the anchor. How many
+    /// entries went.
+    func pruneAudit(madeBefore moment: Timestamp, limit: Int) async throws -> Int
+
+    /// Erases the texts of entries that a user made, that are about them, or that name them in an audience, up to `limit` of each. The
+    /// chain stays as it is. How many entries changed; 0 when there are no more.
+    func eraseAudit(of name: UserName, limit: Int) async throws -> Int
+}

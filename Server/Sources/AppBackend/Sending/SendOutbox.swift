@@ -1,0 +1,91 @@
+import PushHub
+import RichPushModel
+import ServiceErrors
+
+/// Hands stored notifications to the hub, under a key that makes it take each once however often this is called.
+struct SendOutbox: Sendable {
+    let parts: BackendParts
+
+    /// Hands a notification over, unless the hub has it already; returns the hub's id.
+    ///
+    /// Throws the hub's refusal if it is final (the notification is refused then and cannot be read); else
+    /// `outcome-unknown`: the notification stays stored and the upkeep hands it over later.
+    func deliver(_ notification: RichNotification) async throws -> NotificationID {
+        if let trackingID = notification.trackingID { return trackingID }
+        if notification.isRefused { throw ServiceError(.conflict, "the hub refused this send") }
+        guard notification.recalledAt == nil else { throw Self.recalled }
+        guard let receipt = try await handOver(notification) else { throw RichPushBackend.unseen }
+        let check = receipt.dueAt + Self.firstCheck
+        let isWanted = try await confirmed {
+            try await parts.store.markSent(notification.id, trackingID: receipt.id, check: check)
+        }
+        guard isWanted else {
+            // Recalled between the two; the store has the cancellation as work if this fails.
+            try? await cancel(notification.id)
+            return receipt.id
+        }
+        parts.observer?.observed(
+            .accepted(
+                notification.id, trackingID: receipt.id, sender: notification.senderName, kind: notification.kind,
+                style: notification.style, at: notification.dueAt))
+        return receipt.id
+    }
+
+    /// Cancels a recalled notification at the hub. Without a tracking id it is unknown whether the hub took it or is about to:
+    /// then the idempotency key is cancelled, and the hub refuses later sends under it.
+    func cancel(_ id: RichID) async throws {
+        if let trackingID = try await parts.store.notification(id)?.trackingID {
+            _ = try await parts.hub.cancel(trackingID)
+        } else if let key = try await parts.store.push(of: id)?.hubKey {
+            _ = try await parts.hub.cancel(idempotencyKey: key)
+        }
+        try await parts.store.markCancelled(id)
+    }
+
+    private static let firstCheck: Duration = .seconds(1)
+
+    private func handOver(_ notification: RichNotification) async throws -> SendReceipt? {
+        let stored = try await confirmed { try await parts.store.push(of: notification.id) }
+        guard let push = stored else { return nil }
+        let command = SendCommand(
+            message: push.message, audience: notification.audience, pushesPerSecond: push.pushesPerSecond,
+            idempotencyKey: push.hubKey)
+        do { return try await parts.hub.send(command) } catch let error as ServiceError where error.isFinalRefusal {
+            try await parts.store.markRefused(notification.id, at: parts.clock.now)
+            // A recall that came first has closed the key; that is no mistake of the caller's.
+            let isRecalled = try await parts.store.notification(notification.id)?.recalledAt != nil
+            throw isRecalled ? Self.recalled : error
+        } catch {
+            parts.logger.warning("The hub did not confirm a send; it stays stored", metadata: ["rich_id": "\(notification.id)"])
+            throw Self.notConfirmed
+        }
+    }
+
+    /// A store that fails after the hub has taken the send leaves the caller uncertain, but nothing lost.
+    private func confirmed<Value>(_ work: () async throws -> Value) async throws -> Value {
+        do { return try await work() } catch { throw Self.notConfirmed }
+    }
+
+    private static let recalled = ServiceError(.conflict, "this send was recalled before it left")
+
+    private static let notConfirmed = ServiceError(
+        .outcomeUnknown,
+        "the send is stored and will leave; repeat it only with the same Idempotency-Key, or it is sent twice", retryAfter: 5)
+}
+
+extension ServiceError {
+    /// Whether trying again cannot help.
+    var isFinalRefusal: Bool {
+        switch code {
+        case .malformedJSON, .malformedMultipart, .invalidField, .invalidAudience, .invalidHeader, .headersTooLarge,
+            .payloadTooLarge, .contentTooLarge, .unsupportedContent, .unsupportedMediaType, .rangeNotSatisfiable,
+            .idempotencyMismatch,
+            .unknownRoute, .methodNotAllowed, .notFound, .conflict, .preconditionFailed:
+            true
+        case .requestTimeout, .unauthenticated, .forbidden, .crossSite, .tooManyAttempts, .tooManyRequests, .overloaded,
+            .registrationGone,
+            .quotaExceeded, .storageUnavailable, .outcomeUnknown, .notReady, .internal:
+            false
+        }
+    }
+}

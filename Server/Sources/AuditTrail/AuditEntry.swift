@@ -1,0 +1,176 @@
+import Crypto
+import RichPushModel
+import WireText
+
+/// What the audit records: the closed list of acts. The raw values are stored, and filters name them.
+public enum AuditAction: String, Sendable, CaseIterable, Codable {
+    case signedIn = "sign-in.accepted"
+    case signInRefused = "sign-in.refused"
+    case signedOut = "sign-in.ended"
+    case signInTokenMinted = "sign-in-token.minted"
+    case accessRefused = "access.refused"
+    case deviceTaken = "device.taken"
+    case userCreated = "user.created"
+    case userChanged = "user.changed"
+    case userRemoved = "user.removed"
+    case userExported = "user.exported"
+    case userErased = "user.erased"
+    case keyCreated = "key.created"
+    case keyRolled = "key.rolled"
+    case keyRevoked = "key.revoked"
+    case sendAccepted = "send.accepted"
+    case sendEnded = "send.ended"
+    case sendRecalled = "send.recalled"
+    case auditRead = "audit.read"
+    case auditPruned = "audit.pruned"
+}
+
+/// Who acted.
+public enum AuditActor: Hashable, Sendable {
+    /// A user who gave a password, or a token of an issuer.
+    case user(String)
+    /// An installation credential of a user.
+    case installation(of: String)
+    /// A service key, by its name.
+    case key(String)
+    /// A command on the machine of a node, which needs no credential.
+    case command
+    /// The server by itself.
+    case server
+    /// A caller who proved nothing; the name is the one that they gave.
+    case unknown(String)
+
+    /// The kind in words that are stored.
+    public var kind: String {
+        switch self {
+        case .user: "user"
+        case .installation: "installation"
+        case .key: "key"
+        case .command: "command"
+        case .server: "server"
+        case .unknown: "unknown"
+        }
+    }
+
+    /// The name, empty where the kind says all.
+    public var name: String {
+        switch self {
+        case .user(let name), .installation(let name), .key(let name), .unknown(let name): name
+        case .command, .server: ""
+        }
+    }
+
+    /// Takes an actor from storage; `nil` for an unknown kind.
+    public init?(kind: String, name: String) {
+        switch kind {
+        case "user": self = .user(name)
+        case "installation": self = .installation(of: name)
+        case "key": self = .key(name)
+        case "command": self = .command
+        case "server": self = .server
+        case "unknown": self = .unknown(name)
+        default: return nil
+        }
+    }
+}
+
+/// A text that names a person, and its commitment. The chain covers the commitment alone, so that the text can be erased.
+public struct AuditText: Hashable, Sendable {
+    /// The text, with the salt of its commitment; `nil` once it is erased.
+    public private(set) var content: Content?
+    /// SHA-256 of salt and text.
+    public let commitment: [UInt8]
+
+    /// A text and the random bytes in front of it in the commitment, without which it could be guessed.
+    public struct Content: Hashable, Sendable {
+        public var text: String
+        public var salt: [UInt8]
+
+        /// Creates a content.
+        public init(text: String, salt: [UInt8]) {
+            self.text = text
+            self.salt = salt
+        }
+
+        var commitment: [UInt8] { Array(SHA256.hash(data: salt + Array(text.utf8))) }
+    }
+
+    /// Commits to a text with 16 random bytes. An invalid scalar cannot be in a text, and control characters are replaced, so that no
+    /// text begins a new line in a log that an entry is written to.
+    public init(_ text: String) {
+        var generator = SystemRandomNumberGenerator()
+        let salt = (0..<16).map { _ in UInt8.random(in: .min ... .max, using: &generator) }
+        let shown = String(
+            text.prefix(Self.limit).map { $0.unicodeScalars.contains { $0.value < 0x20 || $0.value == 0x7F } ? "?" : $0 })
+        let content = Content(text: shown, salt: salt)
+        self.content = content
+        commitment = content.commitment
+    }
+
+    /// Takes a text from storage.
+    public init(content: Content?, commitment: [UInt8]) {
+        self.content = content
+        self.commitment = commitment
+    }
+
+    /// Whether the text is the one that was committed to. An erased text shows nothing, and is no fault.
+    public var isTrue: Bool { content.map { $0.commitment == commitment } ?? true }
+
+    private static let limit = 2_000
+}
+
+/// One entry of the audit. It holds no secret, no device token and no content.
+public struct AuditEntry: Hashable, Sendable {
+    /// 32 hexadecimal digits, drawn before the transaction of the act, so that a transaction that is repeated writes one entry.
+    public var id: String
+    public var at: Timestamp
+    public var action: AuditAction
+    public var actorKind: String
+    public var actor: AuditText
+    /// Whom or what the act was about: the name of a user, or of a key.
+    public var subject: AuditText
+    /// A number or id that names no person: of a send, or of a key.
+    public var object: String
+    /// More, as `name=value` with blanks between: the audience of a send, the fields that changed.
+    public var details: AuditText
+
+    /// Creates an entry, with an id of 128 random bits.
+    public init(
+        _ action: AuditAction, by actor: AuditActor, from network: String = "", at: Timestamp, subject: String = "",
+        object: String = "", details: String = ""
+    ) {
+        id = Hexadecimal.random(byteCount: 16)
+        self.at = at
+        self.action = action
+        actorKind = actor.kind
+        // The network is the actor's, and is erased with the name.
+        self.actor = AuditText(network.isEmpty ? actor.name : "\(actor.name) \(network)")
+        self.subject = AuditText(subject)
+        self.object = object
+        self.details = AuditText(details)
+    }
+
+    /// An entry of something that the act of this one brought about, by the same actor.
+    public func causing(_ action: AuditAction, subject: String, object: String = "") -> AuditEntry {
+        var entry = self
+        entry.id = Hexadecimal.random(byteCount: 16)
+        entry.action = action
+        (entry.subject, entry.object, entry.details) = (AuditText(subject), object, AuditText(""))
+        return entry
+    }
+
+    /// Takes an entry from storage.
+    public init(
+        id: String, at: Timestamp, action: AuditAction, actorKind: String, actor: AuditText, subject: AuditText, object: String,
+        details: AuditText
+    ) {
+        self.id = id
+        self.at = at
+        self.action = action
+        self.actorKind = actorKind
+        self.actor = actor
+        self.subject = subject
+        self.object = object
+        self.details = details
+    }
+}

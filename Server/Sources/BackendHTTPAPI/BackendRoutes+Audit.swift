@@ -1,0 +1,35 @@
+import AppBackend
+import AuditTrail
+import HTTPService
+import Hummingbird
+import RichPushModel
+import ServiceErrors
+
+extension BackendRoutes {
+    func addAuditRoutes(to router: some RouterMethods<ServiceRequestContext>) {
+        add(.get, "audit", for: .readAudit, to: router) { call in
+            let query = try call.query("action", "actor", "subject", "from", "until", "before", "limit")
+            let before = try query.number("before", in: 1...Int.max).map(Int64.init)
+            let limit = try query.number("limit", in: 1...AuditReader.pageLimit) ?? 100
+            let page = try await backend.audit.page(AuditFilter(query), before: before, limit: limit)
+            return try .json(page)
+        }
+    }
+}
+
+extension AuditFilter {
+    /// Throws `invalid-field` for an action that is not of the list.
+    fileprivate init(_ query: QueryParameters) throws {
+        self.init()
+        if let text = query["action"] {
+            guard let action = AuditAction(rawValue: text) else {
+                let known = AuditAction.allCases.map(\.rawValue).joined(separator: ", ")
+                throw ServiceError(.invalidField, "action: one of \(known)")
+            }
+            self.action = action
+        }
+        (actor, subject) = (query["actor"], query["subject"])
+        from = try query.number("from", in: 0...Int.max).map { Timestamp(milliseconds: Int64($0)) }
+        until = try query.number("until", in: 0...Int.max).map { Timestamp(milliseconds: Int64($0)) }
+    }
+}

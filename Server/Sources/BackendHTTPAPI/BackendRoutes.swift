@@ -1,0 +1,160 @@
+import AppBackend
+import HTTPService
+import HTTPTypes
+import Hummingbird
+import RichPushModel
+import ServiceErrors
+import Synchronization
+
+/// The app backend over HTTP: the rich push tutorial's calls, frozen, and what a real product needs beside them.
+///
+/// Every route exists under `/api` and, the same, under `/api/v1`; `Documentation/openapi.yaml` describes them, and a test
+/// compares the two.
+public struct BackendRoutes: Sendable {
+    /// The prefixes that serve the same routes.
+    public static let prefixes = ["/api", APIRoute.prefix]
+
+    let backend: RichPushBackend
+    let options: BackendHTTPOptions
+    let admission: RequestAdmission
+    let contents: SmallContentCache
+    /// Which operation of the access table each route is.
+    let operations = RouteOperations()
+
+    /// Creates the routes of one backend.
+    public init(backend: RichPushBackend, options: BackendHTTPOptions = BackendHTTPOptions()) {
+        self.backend = backend
+        self.options = options
+        admission = RequestAdmission(limit: options.requestLimit)
+        contents = SmallContentCache(clock: options.clock)
+    }
+
+    /// Adds all routes.
+    public func addRoutes(to router: some RouterMethods<ServiceRequestContext>) {
+        for prefix in Self.prefixes {
+            let group = router.group(RouterPath(prefix)).add(middleware: CrossSiteGuard())
+            addRegistrationRoutes(to: group)
+            addSendingRoutes(to: group)
+            addInboxRoutes(to: group)
+            addContentRoutes(to: group)
+            addInstallationRoutes(to: group)
+            addUserRoutes(to: group)
+            addKeyRoutes(to: group)
+            addTokenRoutes(to: group)
+            addAuditRoutes(to: group)
+        }
+    }
+
+    /// Adds a route that only callers reach who may do the operation. Nothing of the request but its head is read before that is known.
+    func add(
+        _ method: HTTPRequest.Method, _ path: RouterPath, for operation: BackendOperation,
+        to router: some RouterMethods<ServiceRequestContext>,
+        _ handler: @escaping @Sendable (AuthenticatedRequest) async throws -> Response
+    ) {
+        operations.note(operation, of: method, path)
+        router.on(path, method: method) { request, context in
+            try await admission.handling { place in
+                let principal = try await authenticate(request, context: context, for: operation)
+                try place.assign(to: principal.userID)
+                try principal.require(operation)
+                return try await handler(AuthenticatedRequest(request: request, context: context, principal: principal))
+            }
+        }
+    }
+
+    /// The authenticated caller. Throws `unauthenticated` and what the backend throws.
+    func authenticate(
+        _ request: Request, context: ServiceRequestContext, for operation: BackendOperation? = nil
+    ) async throws -> Principal {
+        let credential = try AuthorizationHeader.credential(in: request.headers)
+        return try await backend.authenticate(credential, from: source(of: request, context: context), for: operation)
+    }
+
+    private func source(of request: Request, context: ServiceRequestContext) -> SourceAddress {
+        guard let peer = context.remoteAddress else { return .local }
+        let forwarded = request.headers[values: .forwardedFor]
+        if CallerAddress.isForwarded(request.headers), !options.isTrustedProxy(peer) { options.onUntrustedForwarding(peer) }
+        return SourceAddress(CallerAddress.of(peer: peer, forwarded: forwarded, isTrustedProxy: options.isTrustedProxy))
+    }
+}
+
+/// Which operation each route is, without its prefix, as the routes are added.
+final class RouteOperations: Sendable {
+    private let noted = Mutex<[String: BackendOperation]>([:])
+
+    /// By method and path, such as `GET users/{name}`.
+    var all: [String: BackendOperation] { noted.withLock { $0 } }
+
+    func note(_ operation: BackendOperation, of method: HTTPRequest.Method, _ path: RouterPath) {
+        let name = "\(method.rawValue) \(path.description.drop { $0 == "/" })"
+        noted.withLock { $0[name] = operation }
+    }
+}
+
+/// Limits of the app backend's routes.
+public struct BackendHTTPOptions: Sendable {
+    /// The clock of the router that serves the routes.
+    public var clock: any ServiceClock
+    /// How long an upload may take in all.
+    public var uploadDeadline: Duration
+    /// How many requests may be under way at once; more are answered 503. One user may have a quarter of them, then 429.
+    public var requestLimit: Int
+    /// The limits of JSON bodies.
+    public var json: JSONLimits
+    /// Whether an address is that of a proxy whose `X-Forwarded-For` is believed.
+    public var isTrustedProxy: @Sendable (String) -> Bool
+
+    /// Is called when a request that came over a peer that is no trusted proxy says for whom it was forwarded. With the peer's address,
+    /// and more than once.
+    public var onUntrustedForwarding: @Sendable (String) -> Void
+
+    /// The largest body that makes sense when a content has at most `contentLimit` bytes: content and thumb in one form, with
+    /// room for the words. Each of the two is held to its own limit before the body comes to this one.
+    public static func bodyLimit(contentLimit: Int64) -> Int {
+        Int(clamping: contentLimit.multipliedReportingOverflow(by: 2).partialValue) + (1 << 20)
+    }
+
+    /// Creates options.
+    public init(
+        clock: any ServiceClock = .system, uploadDeadline: Duration = .seconds(600), requestLimit: Int = 2_000,
+        json: JSONLimits = JSONLimits(), isTrustedProxy: @escaping @Sendable (String) -> Bool = { _ in false },
+        onUntrustedForwarding: @escaping @Sendable (String) -> Void = { _ in }
+    ) {
+        self.clock = clock
+        self.uploadDeadline = uploadDeadline
+        self.requestLimit = requestLimit
+        self.json = json
+        self.isTrustedProxy = isTrustedProxy
+        self.onUntrustedForwarding = onUntrustedForwarding
+    }
+}
+
+/// A request of a signed-in caller.
+struct AuthenticatedRequest: Sendable {
+    let request: Request
+    let context: ServiceRequestContext
+    let principal: Principal
+
+    /// The id in the path. One that cannot exist is as unknown as one that does not.
+    func richID() throws(ServiceError) -> RichID {
+        guard let id = context.parameters.get("id").flatMap({ RichID($0) }) else { throw ServiceError(.notFound) }
+        return id
+    }
+
+    /// The query, of which only the named parameters are known to the route.
+    func query(_ allowed: String...) throws(ServiceError) -> QueryParameters {
+        try QueryParameters(of: request, allowed: Set(allowed))
+    }
+
+    /// The key by which a retry of this request is recognised. Its form is checked by the backend.
+    func idempotencyKey() throws(ServiceError) -> String? {
+        let values = request.headers[values: .idempotencyKey]
+        guard values.count <= 1 else { throw ServiceError(.invalidHeader, "Idempotency-Key is given twice") }
+        return values.first
+    }
+}
+
+extension HTTPField.Name {
+    static let idempotencyKey = HTTPField.Name("Idempotency-Key") ?? .via
+    static let fileName = HTTPField.Name("X-File-Name") ?? .via
+}

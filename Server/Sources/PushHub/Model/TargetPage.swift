@@ -1,0 +1,261 @@
+import RichPushModel
+
+/// The targets of a page: what sending takes of each record, and no more. One value goes from the rows of storage to a transport.
+///
+/// The texts of all targets lie in one piece of memory, where a transport reads device tokens, and become strings when they are
+/// asked for. A million targets with strings of their own cost more to make, on one thread, and to free, on another, than to send to.
+public struct TargetPage: Sendable {
+    /// What of a row is a number.
+    public struct Numbers: Sendable {
+        public var key: SliceKey
+        public var registeredAt: Timestamp
+        public var version: Int64
+        public var template: TemplateID?
+        public var isSkipped: Bool
+
+        /// Creates the numbers of a row.
+        public init(
+            key: SliceKey, registeredAt: Timestamp, version: Int64, template: TemplateID?, isSkipped: Bool = false
+        ) {
+            self.key = key
+            self.registeredAt = registeredAt
+            self.version = version
+            self.template = template
+            self.isSkipped = isSkipped
+        }
+    }
+
+    /// Where the texts of a target lie, one behind the other; an absent one is empty, as none that is present can be. All are positions
+    /// in one page, whose texts are far below four gigabytes.
+    private struct Extent {
+        let start: UInt32
+        let tokenEnd: UInt32
+        let recordEnd: UInt32
+        let environmentEnd: UInt32
+        let topicEnd: UInt32
+
+        init(start: Int, ends: SIMD4<Int>) {
+            self.start = UInt32(start)
+            tokenEnd = UInt32(ends[0])
+            recordEnd = UInt32(ends[1])
+            environmentEnd = UInt32(ends[2])
+            topicEnd = UInt32(ends[3])
+        }
+
+        var token: Range<Int> { Int(start)..<Int(tokenEnd) }
+        var record: Range<Int> { Int(tokenEnd)..<Int(recordEnd) }
+        var environment: Range<Int> { Int(recordEnd)..<Int(environmentEnd) }
+        var topic: Range<Int> { Int(environmentEnd)..<Int(topicEnd) }
+        /// Environment and topic.
+        var destination: Range<Int> { Int(recordEnd)..<Int(topicEnd) }
+    }
+
+    private struct Row {
+        let numbers: Numbers
+        let extent: Extent
+        /// Where its platform stands.
+        let platform: UInt16
+        /// Whether it stands for a target that has gone.
+        let isGone: Bool
+    }
+
+    private var rows: [Row] = []
+    /// The texts of all targets.
+    public private(set) var bytes: [UInt8] = []
+    /// Each once. Mostly there is one.
+    private var platforms: [Platform] = []
+
+    /// Makes room for so many targets.
+    public init(capacity: Int) {
+        rows.reserveCapacity(capacity)
+        bytes.reserveCapacity(capacity * 128)
+    }
+
+    /// Takes a row.
+    ///
+    /// - Parameter texts: puts device token, record, environment and topic behind the bytes that are there, nothing for one that is
+    ///   absent, and returns where each of them ends. If it throws, the row is not taken.
+    public mutating func append(
+        _ numbers: Numbers, of platform: Platform, texts: (inout [UInt8]) throws -> SIMD4<Int>
+    ) rethrows {
+        let start = bytes.count
+        let extent = Extent(start: start, ends: try texts(&bytes))
+        rows.append(Row(numbers: numbers, extent: extent, platform: place(of: platform), isGone: false))
+    }
+
+    /// Takes what stands for a target that has gone: it has a key and nothing else.
+    mutating func appendGone(_ key: SliceKey) {
+        let numbers = Numbers(key: key, registeredAt: Timestamp(milliseconds: .min), version: 0, template: nil)
+        let extent = Extent(start: bytes.count, ends: SIMD4(repeating: bytes.count))
+        rows.append(Row(numbers: numbers, extent: extent, platform: place(of: .apns), isGone: true))
+    }
+
+    /// Neighbouring targets mostly have the same platform, so the search begins at the end.
+    private mutating func place(of platform: Platform) -> UInt16 {
+        if let known = platforms.lastIndex(of: platform) { return UInt16(known) }
+        platforms.append(platform)
+        return UInt16(platforms.count - 1)
+    }
+}
+
+/// Columns, by the place of a target.
+extension TargetPage {
+    func key(_ index: Int) -> SliceKey { rows[index].numbers.key }
+    func platform(_ index: Int) -> Platform { platforms[Int(rows[index].platform)] }
+    /// When the device token was confirmed. That of a direct send never was.
+    func registeredAt(_ index: Int) -> Timestamp { rows[index].numbers.registeredAt }
+    func version(_ index: Int) -> Int64 { rows[index].numbers.version }
+    /// What is filled in for it, in a template send.
+    func template(_ index: Int) -> TemplateID? { rows[index].numbers.template }
+    func isGone(_ index: Int) -> Bool { rows[index].isGone }
+
+    func handle(_ index: Int) -> DeviceHandle { DeviceHandle(canonical: text(rows[index].extent.token)) }
+
+    /// Absent in a direct send.
+    func record(_ index: Int) -> RecordID? {
+        isDirect(index) ? nil : RecordID(trusted: text(rows[index].extent.record))
+    }
+
+    /// `sandbox` or `production`; absent means the hub's default.
+    func environment(_ index: Int) -> String? { presentText(rows[index].extent.environment) }
+
+    /// The APNs topic; absent means the hub's default.
+    func topic(_ index: Int) -> String? { presentText(rows[index].extent.topic) }
+
+    /// Where the device token lies in `bytes`.
+    func token(_ index: Int) -> Range<Int> { rows[index].extent.token }
+
+    /// Whether the target is of a direct send.
+    func isDirect(_ index: Int) -> Bool { rows[index].extent.record.isEmpty }
+
+    /// Whether this is a text of a direct send that is no device token of its platform; records have true ones.
+    func isMalformed(_ index: Int) -> Bool {
+        isDirect(index) && !isGone(index) && DeviceHandle(handle(index).text, platform: platform(index)) == nil
+    }
+
+    /// What is counted of a target that nothing is sent to; absent for a target that is tried.
+    func outcomeUntried(_ index: Int) -> TargetOutcome? {
+        guard platform(index).hasTransport else { return .noTransport }
+        return rows[index].numbers.isSkipped ? .skipped : nil
+    }
+
+    /// Whether both have the same template, environment and topic.
+    func areAlike(_ index: Int, _ other: Int) -> Bool {
+        let (left, right) = (rows[index].extent, rows[other].extent)
+        guard template(index) == template(other), left.environment.count == right.environment.count else { return false }
+        // One behind the other: equal in the first length and in all bytes, they are equal each.
+        return bytes.withUnsafeBytes { $0[left.destination].elementsEqual($0[right.destination]) }
+    }
+
+    /// The bytes of the record's name where they lie; `nil` in a direct send.
+    func withRecordBytes<Result>(_ index: Int, _ body: (UnsafeRawBufferPointer) -> Result) -> Result? {
+        guard !isDirect(index) else { return nil }
+        return bytes.withUnsafeBytes { body(UnsafeRawBufferPointer(rebasing: $0[rows[index].extent.record])) }
+    }
+
+    /// The templates that the targets have.
+    var templates: Set<TemplateID> { Set(rows.lazy.compactMap(\.numbers.template)) }
+
+    private func text(_ range: Range<Int>) -> String {
+        bytes.withUnsafeBytes { String(decoding: UnsafeRawBufferPointer(rebasing: $0[range]), as: UTF8.self) }
+    }
+
+    private func presentText(_ range: Range<Int>) -> String? { range.isEmpty ? nil : text(range) }
+}
+
+extension TargetPage {
+    /// One target by itself.
+    public struct Target: Hashable, Sendable {
+        /// Where it stands in the walk: the slice key of its record, or the position of a device token in a direct send.
+        public var key: SliceKey
+        /// Absent in a direct send.
+        public var record: RecordID?
+        public var platform: Platform
+        public var handle: DeviceHandle
+        /// `sandbox` or `production`; absent means the hub's default.
+        public var environment: String?
+        /// The APNs topic; absent means the hub's default.
+        public var topic: String?
+        /// When the device token was confirmed. That of a direct send never was.
+        public var registeredAt: Timestamp
+        public var version: Int64
+        /// What is filled in for it, in a template send.
+        public var template: TemplateID?
+        /// Whether it is counted, but not sent to, because another record with the same device token gets the push.
+        public var isSkipped: Bool
+
+        public init(
+            key: SliceKey, record: RecordID?, platform: Platform, handle: DeviceHandle, environment: String? = nil,
+            topic: String? = nil, registeredAt: Timestamp, version: Int64 = 1, template: TemplateID? = nil,
+            isSkipped: Bool = false
+        ) {
+            self.key = key
+            self.record = record
+            self.platform = platform
+            self.handle = handle
+            self.environment = environment
+            self.topic = topic
+            self.registeredAt = registeredAt
+            self.version = version
+            self.template = template
+            self.isSkipped = isSkipped
+        }
+
+        /// A device token of a direct send.
+        public init(handle: DeviceHandle, platform: Platform, position: Int64) {
+            self.init(
+                key: SliceKey(position), record: nil, platform: platform, handle: handle,
+                registeredAt: Timestamp(milliseconds: .min), version: 0)
+        }
+
+        /// A record; `nil` for one without a device token.
+        public init?(_ record: DeviceRecord, template: TemplateID? = nil) {
+            guard let handle = record.handle else { return nil }
+            self.init(
+                key: record.sliceKey, record: record.id, platform: record.platform, handle: handle,
+                environment: record.environment, topic: record.topic, registeredAt: record.registeredAt,
+                version: record.version, template: template)
+        }
+    }
+
+    /// Gathers targets from elsewhere.
+    public init(_ targets: some Collection<Target>) {
+        self.init(capacity: targets.count)
+        for target in targets { append(target) }
+    }
+
+    /// Takes a target from elsewhere.
+    public mutating func append(_ target: Target) {
+        let numbers = Numbers(
+            key: target.key, registeredAt: target.registeredAt, version: target.version, template: target.template,
+            isSkipped: target.isSkipped)
+        append(numbers, of: target.platform) { bytes in
+            var ends = SIMD4<Int>()
+            let texts = [target.handle.text, target.record?.text, target.environment, target.topic]
+            for (place, text) in texts.enumerated() {
+                bytes.append(contentsOf: (text ?? "").utf8)
+                ends[place] = bytes.count
+            }
+            return ends
+        }
+    }
+}
+
+extension TargetPage: RandomAccessCollection {
+    public var startIndex: Int { 0 }
+    public var endIndex: Int { rows.count }
+
+    /// A target with texts of its own. What is done for all targets of a page reads its columns.
+    public subscript(index: Int) -> Target {
+        Target(
+            key: key(index), record: record(index), platform: platform(index), handle: handle(index),
+            environment: environment(index), topic: topic(index), registeredAt: registeredAt(index), version: version(index),
+            template: template(index), isSkipped: rows[index].numbers.isSkipped)
+    }
+}
+
+extension TargetPage: Hashable {
+    public static func == (left: Self, right: Self) -> Bool { left.elementsEqual(right) }
+
+    public func hash(into hasher: inout Hasher) { for target in self { hasher.combine(target) } }
+}

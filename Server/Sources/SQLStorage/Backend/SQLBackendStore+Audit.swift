@@ -1,0 +1,191 @@
+import AppBackend
+import AuditTrail
+import RichPushModel
+
+/// The audit. An entry is inserted in the transaction of its act; sealing gives it its place in the chain.
+extension SQLBackendStore {
+    public func record(_ entry: AuditEntry) async throws { try await writing { try $0.audit(entry) } }
+
+    public func sealAudit(limit: Int) async throws -> Int {
+        // Most of the time there is nothing to seal, and nothing has to be written to find that out.
+        guard try await reading({ try $0.row(AuditSQL.selectUnsealed, 1) }) != nil else { return 0 }
+        return try await writing { transaction in
+            var head = try transaction.lockedAuditHead()
+            let rows = try transaction.rows(AuditSQL.selectUnsealed, limit)
+            for row in rows {
+                let entry = try AuditSQL.entry(row)
+                head = head.appending(entry)
+                try transaction.run(AuditSQL.seal, entry.id, head.size, head.hash)
+            }
+            try transaction.run(AuditSQL.moveHead, head.size, head.hash)
+            return rows.count
+        }
+    }
+
+    public func auditEntries(_ filter: AuditFilter, before number: Int64, limit: Int) async throws -> [SealedAuditEntry] {
+        try await reading { transaction in
+            try transaction.rows(
+                AuditSQL.selectFiltered, number, filter.action?.rawValue, filter.actor?.lowercased(),
+                filter.subject?.lowercased(), filter.from, filter.until, limit
+            ).map(AuditSQL.sealed)
+        }
+    }
+
+    public func auditEntries(after number: Int64, limit: Int) async throws -> [SealedAuditEntry] {
+        try await reading { try $0.rows(AuditSQL.selectForward, number, limit).map(AuditSQL.sealed) }
+    }
+
+    public func auditEnds() async throws -> AuditEnds {
+        try await reading { transaction in
+            guard let row = try transaction.row(AuditSQL.selectHead) else { return AuditEnds(anchor: .empty, head: .empty) }
+            return AuditEnds(
+                anchor: AuditHead(size: try row.integer(2), hash: try row.bytes(3)),
+                head: AuditHead(size: try row.integer(0), hash: try row.bytes(1)))
+        }
+    }
+
+    public func keep(_ checkpoint: AuditCheckpoint, at now: Timestamp) async throws {
+        _ = try await writing { try $0.run(AuditSQL.insertCheckpoint, checkpoint.head.size, checkpoint.note, now) }
+    }
+
+    public func auditCheckpoints(after size: Int64, limit: Int) async throws -> [AuditCheckpoint] {
+        try await reading { try $0.rows(AuditSQL.selectCheckpoints, size, limit).map(AuditSQL.checkpoint) }
+    }
+
+    public func pruneAudit(madeBefore moment: Timestamp, limit: Int) async throws -> Int {
+        try await writing { transaction in
+            guard let row = try transaction.row(AuditSQL.selectOldCheckpoint, moment) else { return 0 }
+            let end = try AuditSQL.checkpoint(row).head
+            // The anchor moves first: what lies below it counts for nothing, so the audit verifies at every step of the pruning.
+            _ = try transaction.lockedAuditHead()
+            try transaction.run(AuditSQL.moveAnchor, end.size, end.hash)
+            try transaction.run(AuditSQL.deleteCheckpoints, end.size)
+            return try transaction.run(AuditSQL.deleteEntries, end.size, limit)
+        }
+    }
+
+    public func eraseAudit(of name: UserName, limit: Int) async throws -> Int {
+        try await writing { transaction in
+            let pattern = "%username:\(name.folded.replacing("_", with: "\\_"))%"
+            return try transaction.run(AuditSQL.eraseActor, name.folded, limit)
+                + transaction.run(AuditSQL.eraseSubject, name.folded, limit)
+                + transaction.run(AuditSQL.eraseAudience, pattern, limit)
+        }
+    }
+}
+
+extension BackendTransaction {
+    /// Inserts an entry, if there is one. `object` replaces the entry's where the act's number is known only now.
+    func audit(_ entry: AuditEntry?, object: String? = nil) throws {
+        guard let entry else { return }
+        try run(
+            AuditSQL.insert, entry.id, entry.at, entry.action.rawValue, entry.actorKind, AuditSQL.name(in: entry.actor),
+            AuditSQL.name(in: entry.subject), object ?? entry.object, entry.actor.content?.text, entry.actor.content?.salt,
+            entry.actor.commitment, entry.subject.content?.text, entry.subject.content?.salt, entry.subject.commitment,
+            entry.details.content?.text, entry.details.content?.salt, entry.details.commitment)
+    }
+
+    /// The head, whose row stays locked until the transaction ends: sealers of all nodes take turns.
+    fileprivate func lockedAuditHead() throws -> AuditHead {
+        try run(AuditSQL.insertHead, AuditHead.empty.hash)
+        guard let row = try row(AuditSQL.lockHead) else {
+            throw SQLFault.refused(code: 0, reason: "the head of the audit is missing")
+        }
+        return AuditHead(size: try row.integer(0), hash: try row.bytes(1))
+    }
+}
+
+extension SQLStatement { static let ofAudit = AuditSQL.all }
+
+private enum AuditSQL {
+    static let all = [
+        insert, selectUnsealed, seal, insertHead, lockHead, moveHead, moveAnchor, selectHead, selectFiltered, selectForward,
+        insertCheckpoint, selectCheckpoints, selectOldCheckpoint, deleteCheckpoints, deleteEntries, eraseActor, eraseSubject,
+        eraseAudience,
+    ]
+
+    /// By which filters and erasure find a text: its first word in lower case. The rest of an actor is the network.
+    static func name(in text: AuditText) -> String? { text.content?.text.split(separator: " ").first.map { $0.lowercased() } }
+
+    static func entry(_ row: SQLRow) throws -> AuditEntry {
+        AuditEntry(
+            id: try row.text(0), at: try row.moment(1), action: try row.parsed(2) { AuditAction(rawValue: $0) },
+            actorKind: try row.text(3), actor: try text(row, at: 5), subject: try text(row, at: 8), object: try row.text(4),
+            details: try text(row, at: 11))
+    }
+
+    static func sealed(_ row: SQLRow) throws -> SealedAuditEntry {
+        SealedAuditEntry(number: try row.integer(14), entry: try entry(row), hash: try row.bytes(15))
+    }
+
+    static func checkpoint(_ row: SQLRow) throws -> AuditCheckpoint { try row.parsed(0) { AuditCheckpoint(note: $0) } }
+
+    private static func text(_ row: SQLRow, at column: Int) throws -> AuditText {
+        let content = try row.optionalText(column).map { AuditText.Content(text: $0, salt: try row.bytes(column + 1)) }
+        return AuditText(content: content, commitment: try row.bytes(column + 2))
+    }
+
+    private static let columns = """
+        entry_id, happened_at, action, actor_kind, object, actor, actor_salt, actor_hash, subject, subject_salt, subject_hash,
+        details, details_salt, details_hash, number, hash
+        """
+    static let insert = SQLStatement(
+        """
+        INSERT INTO audit_entries (app_id, entry_id, happened_at, action, actor_kind, actor_name, subject_name, object, actor,
+            actor_salt, actor_hash, subject, subject_salt, subject_hash, details, details_salt, details_hash)
+        VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17)
+        """)
+    static let selectUnsealed = SQLStatement(
+        composed: """
+            SELECT \(columns) FROM audit_entries WHERE app_id = $1 AND number IS NULL ORDER BY happened_at, entry_id LIMIT $2
+            """)
+    static let seal = SQLStatement("UPDATE audit_entries SET number = $3, hash = $4 WHERE app_id = $1 AND entry_id = $2")
+    static let insertHead = SQLStatement(
+        """
+        INSERT INTO audit_heads (app_id, size, hash, anchor_size, anchor_hash) VALUES ($1, 0, $2, 0, $2) ON CONFLICT DO NOTHING
+        """)
+    static let lockHead = SQLStatement("UPDATE audit_heads SET size = size WHERE app_id = $1 RETURNING size, hash")
+    static let moveHead = SQLStatement("UPDATE audit_heads SET size = $2, hash = $3 WHERE app_id = $1")
+    static let moveAnchor = SQLStatement("UPDATE audit_heads SET anchor_size = $2, anchor_hash = $3 WHERE app_id = $1")
+    static let selectHead = SQLStatement("SELECT size, hash, anchor_size, anchor_hash FROM audit_heads WHERE app_id = $1")
+    static let selectFiltered = SQLStatement(
+        composed: """
+            SELECT \(columns) FROM audit_entries
+            WHERE app_id = $1 AND number < $2 AND (CAST($3 AS TEXT) IS NULL OR action = $3)
+                AND (CAST($4 AS TEXT) IS NULL OR actor_name = $4) AND (CAST($5 AS TEXT) IS NULL OR subject_name = $5)
+                AND (CAST($6 AS BIGINT) IS NULL OR happened_at >= $6) AND (CAST($7 AS BIGINT) IS NULL OR happened_at < $7)
+            ORDER BY number DESC LIMIT $8
+            """)
+    static let selectForward = SQLStatement(
+        composed: "SELECT \(columns) FROM audit_entries WHERE app_id = $1 AND number > $2 ORDER BY number LIMIT $3")
+    static let insertCheckpoint = SQLStatement(
+        "INSERT INTO audit_checkpoints (app_id, size, note, made_at) VALUES ($1, $2, $3, $4) ON CONFLICT DO NOTHING")
+    static let selectCheckpoints = SQLStatement(
+        "SELECT note FROM audit_checkpoints WHERE app_id = $1 AND size > $2 ORDER BY size LIMIT $3")
+    static let selectOldCheckpoint = SQLStatement(
+        "SELECT note FROM audit_checkpoints WHERE app_id = $1 AND made_at < $2 ORDER BY size DESC LIMIT 1")
+    static let deleteCheckpoints = SQLStatement("DELETE FROM audit_checkpoints WHERE app_id = $1 AND size < $2")
+    static let deleteEntries = SQLStatement(
+        """
+        DELETE FROM audit_entries WHERE app_id = $1 AND entry_id IN (
+            SELECT entry_id FROM audit_entries WHERE app_id = $1 AND number <= $2 ORDER BY number LIMIT $3)
+        """)
+    static let eraseActor = SQLStatement(
+        """
+        UPDATE audit_entries SET actor = NULL, actor_salt = NULL, actor_name = NULL WHERE app_id = $1 AND entry_id IN (
+            SELECT entry_id FROM audit_entries WHERE app_id = $1 AND actor_name = $2 LIMIT $3)
+        """)
+    static let eraseSubject = SQLStatement(
+        """
+        UPDATE audit_entries SET subject = NULL, subject_salt = NULL, subject_name = NULL, details = NULL, details_salt = NULL
+        WHERE app_id = $1 AND entry_id IN (SELECT entry_id FROM audit_entries WHERE app_id = $1 AND subject_name = $2 LIMIT $3)
+        """)
+    /// Audiences that name a user. Also those that name a user whose name begins with this one: rather too many than one too few.
+    static let eraseAudience = SQLStatement(
+        """
+        UPDATE audit_entries SET details = NULL, details_salt = NULL
+        WHERE app_id = $1 AND entry_id IN (
+            SELECT entry_id FROM audit_entries
+            WHERE app_id = $1 AND action = 'send.accepted' AND LOWER(details) LIKE $2 ESCAPE '\' LIMIT $3)
+        """)
+}

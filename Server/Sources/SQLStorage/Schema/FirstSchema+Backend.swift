@@ -1,0 +1,355 @@
+/// The app backend: users and their devices, contents, rich notifications, and what users did with them. Every row belongs to one app.
+extension FirstSchema {
+    var backendTables: [String] {
+        [
+            // One counter (`user`, `binding`, `content`, `notification`, `audit`) with the last number that it gave. A number is never
+            // given again, also when its row is gone.
+            """
+            CREATE TABLE backend_counters (
+                app_id \(integer) NOT NULL,
+                name \(text) NOT NULL,
+                last_number \(integer) NOT NULL,
+                PRIMARY KEY (app_id, name));
+            """,
+            // One user. `folded_name` is the name in lower case, by which users sign in. A user without a password hash signs in by no
+            // password. `credential_version` goes up with each new password: credentials of an earlier version hold no longer. `tags` are
+            // those that the app's backend gave them, with blanks between; from `disabled_at` on they cannot sign in. Tokens of issuers
+            // that were issued before `tokens_since` do not sign them in.
+            """
+            CREATE TABLE users (
+                app_id \(integer) NOT NULL,
+                user_id \(integer) NOT NULL,
+                name \(text) NOT NULL,
+                folded_name \(text) NOT NULL,
+                role \(text) NOT NULL,
+                password_hash \(text),
+                credential_version \(integer) NOT NULL,
+                created_at \(integer) NOT NULL,
+                order_number \(integer) NOT NULL DEFAULT 0,
+                tags \(text) NOT NULL DEFAULT '',
+                disabled_at \(integer),
+                tokens_since \(integer),
+                PRIMARY KEY (app_id, user_id),
+                UNIQUE (app_id, folded_name));
+            """,
+            // The credential of one installation, as a digest, and the user who signed in with it.
+            """
+            CREATE TABLE installation_credentials (
+                app_id \(integer) NOT NULL,
+                installation_id \(text) NOT NULL,
+                user_id \(integer) NOT NULL,
+                digest \(bytes) NOT NULL,
+                credential_version \(integer) NOT NULL,
+                expires_at \(integer) NOT NULL,
+                PRIMARY KEY (app_id, installation_id));
+            CREATE INDEX installation_credentials_by_user ON installation_credentials (app_id, user_id);
+            CREATE INDEX installation_credentials_by_expiry ON installation_credentials (app_id, expires_at);
+            """,
+            // Failed sign-ins: of an account in a network, of an account (empty `source`), or of a network (empty `account`). `account` is
+            // a digest of the name. From `idle_at` on the row says nothing any more.
+            """
+            CREATE TABLE sign_in_counts (
+                app_id \(integer) NOT NULL,
+                account \(text) NOT NULL,
+                source \(text) NOT NULL,
+                failures \(integer) NOT NULL,
+                last_at \(integer) NOT NULL,
+                blocked_until \(integer) NOT NULL,
+                known_until \(integer) NOT NULL,
+                idle_at \(integer) NOT NULL,
+                PRIMARY KEY (app_id, account, source));
+            CREATE INDEX sign_in_counts_by_age ON sign_in_counts (app_id, idle_at);
+            """,
+            // One binding: that a device belonged to a user with these tags from one order number to another. A binding without `until_at`
+            // holds, and a record has at most one of those. `sealing_key` is the public key for which senders seal, and `facts` are what
+            // the installation said of itself.
+            """
+            CREATE TABLE bindings (
+                app_id \(integer) NOT NULL,
+                binding_id \(integer) NOT NULL,
+                user_id \(integer) NOT NULL,
+                record_id \(text) NOT NULL,
+                kind \(text) NOT NULL,
+                platform \(text) NOT NULL,
+                handle \(text),
+                environment \(text),
+                topic \(text),
+                tags \(text) NOT NULL,
+                sealing_key \(text),
+                facts \(text),
+                from_at \(integer) NOT NULL,
+                until_at \(integer),
+                from_order \(integer) NOT NULL DEFAULT 0,
+                until_order \(integer),
+                PRIMARY KEY (app_id, binding_id));
+            CREATE UNIQUE INDEX bindings_that_hold ON bindings (app_id, record_id) WHERE until_at IS NULL;
+            CREATE INDEX bindings_by_record ON bindings (app_id, record_id, binding_id);
+            CREATE INDEX bindings_by_handle ON bindings (app_id, platform, handle) WHERE until_at IS NULL;
+            CREATE INDEX bindings_by_user ON bindings (app_id, user_id, binding_id);
+            CREATE INDEX bindings_by_end ON bindings (app_id, until_at) WHERE until_at IS NOT NULL;
+            """,
+            // One tag that a device of the user has or had, as a key of `audience_index`: an inbox is found by these.
+            """
+            CREATE TABLE user_tags (
+                app_id \(integer) NOT NULL,
+                user_id \(integer) NOT NULL,
+                audience_key \(text) NOT NULL,
+                PRIMARY KEY (app_id, user_id, audience_key));
+            """,
+            // One change of a device that has begun, and of which it is not known yet that the hub has it. `mark` distinguishes the changes
+            // of one record.
+            """
+            CREATE TABLE device_changes (
+                app_id \(integer) NOT NULL,
+                record_id \(text) NOT NULL,
+                mark \(integer) NOT NULL,
+                begun_at \(integer) NOT NULL,
+                PRIMARY KEY (app_id, record_id, mark));
+            CREATE INDEX device_changes_by_age ON device_changes (app_id, begun_at, record_id);
+            """,
+            // One upload, by its content id. Its bytes lie in the content store under `digest`, their SHA-256. A content without
+            // `expires_at` was sent, or is kept.
+            """
+            CREATE TABLE contents (
+                app_id \(integer) NOT NULL,
+                content_id \(text) NOT NULL,
+                owner_id \(integer) NOT NULL,
+                digest \(text) NOT NULL,
+                media_type \(text) NOT NULL,
+                byte_count \(integer) NOT NULL,
+                file_name \(text),
+                created_at \(integer) NOT NULL,
+                expires_at \(integer),
+                PRIMARY KEY (app_id, content_id));
+            CREATE INDEX contents_by_digest ON contents (digest);
+            CREATE INDEX contents_by_expiry ON contents (expires_at);
+            CREATE INDEX contents_by_owner ON contents (app_id, owner_id, expires_at, byte_count);
+            """,
+            // One digest that lost its last content: its bytes are to be removed.
+            "CREATE TABLE content_orphans (digest \(text) PRIMARY KEY);",
+            // One rich notification, by its rich id. It is readable for those whom `audience` meant between `start_order` and `end_order`.
+            // `ended_at` is the moment at which it was completed, recalled or refused.
+            //
+            // The columns from `push_body` on are the outbox: the push for the hub, the idempotency key under which the hub gets it, the
+            // notification id that the hub gave, and what is left to do from `work_at` on.
+            """
+            CREATE TABLE rich_notifications (
+                app_id \(integer) NOT NULL,
+                rich_id \(integer) NOT NULL,
+                sender_id \(integer) NOT NULL,
+                sender_name \(text) NOT NULL,
+                kind \(text) NOT NULL,
+                style \(text) NOT NULL,
+                title \(text),
+                subtitle \(text),
+                message \(text) NOT NULL,
+                alt_text \(text),
+                content_id \(text),
+                thumb_id \(text),
+                audience \(text) NOT NULL,
+                due_at \(integer) NOT NULL,
+                expires_at \(integer),
+                completed_at \(integer),
+                recalled_at \(integer),
+                refused \(integer) NOT NULL,
+                ended_at \(integer),
+                start_order \(integer) NOT NULL DEFAULT 0,
+                end_order \(integer),
+                push_body \(bytes) NOT NULL,
+                push_type \(text) NOT NULL,
+                priority \(integer) NOT NULL,
+                collapse_id \(text),
+                pushes_per_second \(integer),
+                hub_key \(text) NOT NULL,
+                tracking_id \(text),
+                work \(text),
+                work_at \(integer),
+                PRIMARY KEY (app_id, rich_id));
+            CREATE INDEX rich_notifications_by_work ON rich_notifications (app_id, work_at) WHERE work IS NOT NULL;
+            CREATE INDEX rich_notifications_by_content ON rich_notifications (app_id, content_id);
+            CREATE INDEX rich_notifications_by_thumb ON rich_notifications (app_id, thumb_id);
+            CREATE INDEX rich_notifications_by_end ON rich_notifications (app_id, ended_at) WHERE ended_at IS NOT NULL;
+            CREATE INDEX rich_notifications_by_expiry ON rich_notifications (app_id, expires_at) WHERE expires_at IS NOT NULL;
+            CREATE INDEX rich_notifications_by_due ON rich_notifications (app_id, due_at);
+            CREATE INDEX rich_notifications_by_sender ON rich_notifications (app_id, sender_id, rich_id);
+            """,
+            // One key under which a rich notification may be found in an inbox: a tag of its audience, its sender, or all users.
+            """
+            CREATE TABLE audience_index (
+                app_id \(integer) NOT NULL,
+                audience_key \(text) NOT NULL,
+                rich_id \(integer) NOT NULL,
+                PRIMARY KEY (app_id, audience_key, rich_id));
+            CREATE INDEX audience_index_by_notification ON audience_index (app_id, rich_id);
+            """,
+            // One idempotency key that a sender gave, with a digest of the request and the rich notification that it made.
+            """
+            CREATE TABLE repeat_keys (
+                app_id \(integer) NOT NULL,
+                user_id \(integer) NOT NULL,
+                repeat_key \(text) NOT NULL,
+                digest \(bytes) NOT NULL,
+                rich_id \(integer) NOT NULL,
+                created_at \(integer) NOT NULL,
+                PRIMARY KEY (app_id, user_id, repeat_key));
+            CREATE INDEX repeat_keys_by_age ON repeat_keys (app_id, created_at);
+            """,
+            // That one user has read one rich notification.
+            """
+            CREATE TABLE read_marks (
+                app_id \(integer) NOT NULL,
+                user_id \(integer) NOT NULL,
+                rich_id \(integer) NOT NULL,
+                read_at \(integer) NOT NULL,
+                PRIMARY KEY (app_id, user_id, rich_id));
+            CREATE INDEX read_marks_by_notification ON read_marks (app_id, rich_id);
+            """,
+            // One receipt of an installation. `receipt_key` is a digest of what makes two receipts the same, so that a repeat counts once.
+            """
+            CREATE TABLE receipts (
+                app_id \(integer) NOT NULL,
+                receipt_key \(text) NOT NULL,
+                rich_id \(integer) NOT NULL,
+                user_id \(integer) NOT NULL,
+                installation_id \(text) NOT NULL,
+                kind \(text) NOT NULL,
+                action \(text),
+                happened_at \(integer) NOT NULL,
+                received_at \(integer) NOT NULL,
+                PRIMARY KEY (app_id, receipt_key));
+            CREATE INDEX receipts_by_notification ON receipts (app_id, rich_id, kind, installation_id);
+            """,
+            // One audit entry: a device went to another user, a registration was replaced, or a user was removed. `other_user_id` is the
+            // user who lost something.
+            """
+            CREATE TABLE backend_audit (
+                app_id \(integer) NOT NULL,
+                entry_id \(integer) NOT NULL,
+                happened_at \(integer) NOT NULL,
+                event \(text) NOT NULL,
+                user_id \(integer) NOT NULL,
+                other_user_id \(integer),
+                record_id \(text),
+                PRIMARY KEY (app_id, entry_id));
+            CREATE INDEX backend_audit_by_age ON backend_audit (app_id, happened_at);
+            CREATE INDEX backend_audit_by_other ON backend_audit (app_id, other_user_id, entry_id);
+            """,
+            // One key of a service, as SHA-256 of its secret, and the user (`account_id`) for whom it acts. `scopes` and `networks` are texts with
+            // blanks between.
+            """
+            CREATE TABLE service_keys (
+                app_id \(integer) NOT NULL,
+                key_id \(integer) NOT NULL,
+                account_id \(integer) NOT NULL,
+                name \(text) NOT NULL,
+                digest \(bytes) NOT NULL,
+                hint \(text) NOT NULL,
+                scopes \(text) NOT NULL,
+                networks \(text) NOT NULL,
+                requests_per_minute \(integer),
+                created_by \(text) NOT NULL,
+                created_at \(integer) NOT NULL,
+                expires_at \(integer) NOT NULL,
+                revoked_at \(integer),
+                last_used_at \(integer),
+                last_used_from \(text),
+                PRIMARY KEY (app_id, key_id));
+            CREATE UNIQUE INDEX service_keys_by_digest ON service_keys (app_id, digest);
+            CREATE INDEX service_keys_by_account ON service_keys (app_id, account_id, expires_at);
+            """,
+            // One one-time sign-in token, as SHA-256 of its text, for the user of this name. `tags` are those that it gives, with blanks between;
+            // NULL keeps the user's. `used_by` is the installation that used it, and may again until `expires_at`.
+            """
+            CREATE TABLE sign_in_tokens (
+                app_id \(integer) NOT NULL,
+                digest \(bytes) NOT NULL,
+                name \(text) NOT NULL,
+                folded_name \(text) NOT NULL,
+                installation_id \(text),
+                tags \(text),
+                creates_user \(integer) NOT NULL,
+                created_by \(text) NOT NULL,
+                created_at \(integer) NOT NULL,
+                expires_at \(integer) NOT NULL,
+                used_by \(text),
+                used_at \(integer),
+                PRIMARY KEY (app_id, digest));
+            CREATE INDEX sign_in_tokens_by_name ON sign_in_tokens (app_id, folded_name);
+            CREATE INDEX sign_in_tokens_by_expiry ON sign_in_tokens (app_id, expires_at);
+            """,
+            // One identity that an issuer gave a user. `identity_key` is a digest of issuer and subject. When the user is removed,
+            // `removed_at` says when, and issuer and subject go: tokens that were issued before make no user for it.
+            """
+            CREATE TABLE identities (
+                app_id \(integer) NOT NULL,
+                identity_key \(text) NOT NULL,
+                issuer \(text),
+                subject \(text),
+                user_id \(integer) NOT NULL,
+                created_at \(integer) NOT NULL,
+                removed_at \(integer),
+                PRIMARY KEY (app_id, identity_key));
+            CREATE INDEX identities_by_user ON identities (app_id, user_id, identity_key);
+            CREATE INDEX identities_by_removal ON identities (app_id, removed_at) WHERE removed_at IS NOT NULL;
+            """,
+            // The last good key set of one issuer, and where it was found.
+            """
+            CREATE TABLE key_sets (
+                app_id \(integer) NOT NULL,
+                issuer \(text) NOT NULL,
+                source \(text) NOT NULL,
+                document \(bytes) NOT NULL,
+                fetched_at \(integer) NOT NULL,
+                life \(integer) NOT NULL,
+                PRIMARY KEY (app_id, issuer));
+            """,
+            // One entry of the audit (`AuditTrail`). It gets `number` and `hash`, its place in the chain, a moment after it was committed. Texts
+            // that name a person can be erased, together with the salt of their commitment (`…_hash`). `actor_name` and `subject_name` are
+            // names in lower case, for filters and erasure.
+            //
+            // `audit_heads` has one row for an app: where the chain ends, and the anchor to which it was pruned. `audit_checkpoints` are signed
+            // heads.
+            """
+            CREATE TABLE audit_entries (
+                app_id \(integer) NOT NULL,
+                entry_id \(text) NOT NULL,
+                happened_at \(integer) NOT NULL,
+                action \(text) NOT NULL,
+                actor_kind \(text) NOT NULL,
+                actor_name \(text),
+                subject_name \(text),
+                object \(text) NOT NULL,
+                actor \(text),
+                actor_salt \(bytes),
+                actor_hash \(bytes) NOT NULL,
+                subject \(text),
+                subject_salt \(bytes),
+                subject_hash \(bytes) NOT NULL,
+                details \(text),
+                details_salt \(bytes),
+                details_hash \(bytes) NOT NULL,
+                number \(integer),
+                hash \(bytes),
+                PRIMARY KEY (app_id, entry_id));
+            CREATE UNIQUE INDEX audit_entries_by_number ON audit_entries (app_id, number) WHERE number IS NOT NULL;
+            CREATE INDEX audit_entries_without_number ON audit_entries (app_id, happened_at, entry_id) WHERE number IS NULL;
+            CREATE INDEX audit_entries_by_actor ON audit_entries (app_id, actor_name, number) WHERE actor_name IS NOT NULL;
+            CREATE INDEX audit_entries_by_subject ON audit_entries (app_id, subject_name, number) WHERE subject_name IS NOT NULL;
+            CREATE TABLE audit_heads (
+                app_id \(integer) NOT NULL,
+                size \(integer) NOT NULL,
+                hash \(bytes) NOT NULL,
+                anchor_size \(integer) NOT NULL,
+                anchor_hash \(bytes) NOT NULL,
+                PRIMARY KEY (app_id));
+            CREATE TABLE audit_checkpoints (
+                app_id \(integer) NOT NULL,
+                size \(integer) NOT NULL,
+                note \(text) NOT NULL,
+                made_at \(integer) NOT NULL,
+                PRIMARY KEY (app_id, size));
+            CREATE INDEX audit_checkpoints_by_age ON audit_checkpoints (app_id, made_at);
+            """,
+        ]
+    }
+}

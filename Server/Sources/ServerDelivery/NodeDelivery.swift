@@ -1,0 +1,175 @@
+import APNsDelivery
+import APNsHTTP2
+import APNsProtocol
+import Logging
+import NIOCore
+import NIOPosix
+import PushHub
+import RichPushModel
+import ServerSettings
+import ServiceErrors
+import Synchronization
+
+/// The way to APNs as the settings and the hubs' own credentials describe it.
+package struct NodeDelivery: Sendable {
+    /// Absent when no credential is set: then a hub without one of its own keeps its sends until they expire.
+    package let client: APNsClient?
+    /// Chooses by hub.
+    package let transport: HubTransports
+    /// The numbers of the node's client and of those of hubs.
+    package let clients = APNsClientLedger()
+    package let tokens: ProviderTokens
+
+    /// Makes client and transport. Throws `ServiceError` with a sentence for the operator.
+    package init(
+        _ settings: Settings, catalog: HubCatalog, clock: any ServiceClock, group: any EventLoopGroup,
+        observer: (any APNsClientObserver)?, logger: Logger
+    ) throws {
+        tokens = ProviderTokens(clock: clock)
+        let maker = APNsClientMaker(
+            settings: settings, group: group, observer: observer, ledger: clients, tokens: tokens, logger: logger)
+        let environment = settings.apns.environment
+        client = try settings.apns.credential.map { try maker.client($0, environment) }
+        let node = APNsPushTransport(
+            clients: client.map { [environment: $0] } ?? [:], defaultEnvironment: environment,
+            defaultTopic: settings.apns.credential?.topic ?? "", logger: logger)
+        transport = HubTransports(catalog: catalog, node: node, clock: clock, logger: logger) { credential in
+            try maker.transport(credential)
+        }
+        if settings.role.dispatches, let warning = Self.horizonWarning(settings) { logger.warning("\(warning)") }
+    }
+
+    /// From this retry horizon on, a push always gets a second try after a 500: the hub draws the least wait out by up to a tenth.
+    static let leastRetryHorizon = PushRetryAdvice.afterServerError * 11 / 10
+
+    /// What to log of a retry horizon in which a push may get one try alone.
+    static func horizonWarning(_ settings: Settings) -> String? {
+        guard settings.hubBounds.retryHorizon < leastRetryHorizon else { return nil }
+        return """
+            hub-retry-horizon is below \(leastRetryHorizon.components.seconds)s: a push without an expiry may get no second try after \
+            500 InternalServerError, because Apple asks for a wait of \(PushRetryAdvice.afterServerError.components.seconds / 60) minutes
+            """
+    }
+}
+
+/// Makes clients of APNs: host, trust and proxy as the settings say, the credential as the caller says. Their numbers go into one
+/// ledger, their tokens come from one place.
+package struct APNsClientMaker: Sendable {
+    let settings: Settings
+    let group: any EventLoopGroup
+    let observer: (any APNsClientObserver)?
+    let ledger: APNsClientLedger
+    let tokens: ProviderTokens
+    let logger: Logger
+
+    /// The transport of a hub with a credential of its own.
+    func transport(_ credential: HubAPNsCredential) throws -> HubTransports.Made {
+        let environment: APNsEnvironment = credential.environment == .sandbox ? .sandbox : .production
+        guard environment == .sandbox || settings.apns.mayServeProduction else {
+            throw ServiceError(
+                .notReady,
+                "apns-host is not Apple's and the credential is for production; give the hub one for the sandbox, or set allow-local-apns: true if it is meant"
+            )
+        }
+        let topic: String
+        let client: APNsClient
+        switch credential.identity {
+        case .token(let key, let keyID, let teamID):
+            topic = credential.topic ?? ""
+            client = try self.client(.token(tokens(key: key, keyID: keyID, teamID: teamID)), environment)
+        case .certificate:
+            let certificate = try HubCertificate(credential, at: SystemClock().now)
+            topic = certificate.topic
+            client = try self.client(.certificate(chain: certificate.chainPEM, privateKey: certificate.keyPEM), environment)
+        }
+        let transport = APNsPushTransport(
+            clients: [environment: client], defaultEnvironment: environment, defaultTopic: topic, logger: logger)
+        let number = ledger.open { client.metrics }
+        return HubTransports.Made(transport: transport) {
+            await client.shutdown()
+            ledger.close(number)
+        }
+    }
+
+    /// The client of the node's own credential, open as long as the node.
+    package func client(_ credential: Settings.Credential, _ environment: APNsEnvironment) throws -> APNsClient {
+        let tokens = try tokens(key: credential.key.reveal(), keyID: credential.keyID, teamID: credential.teamID)
+        let client = try client(.token(tokens), environment)
+        _ = ledger.open { client.metrics }
+        return client
+    }
+
+    private func tokens(key: String, keyID: String, teamID: String) throws -> ProviderTokenCache {
+        do throws(ProviderTokenKeyFault) {
+            return try tokens.cache(key: key, keyID: keyID, teamID: teamID)
+        } catch {
+            throw ServiceError(.notReady, "apns-key: \(error)")
+        }
+    }
+
+    private func client(_ credential: APNsClientConfiguration.Credential, _ environment: APNsEnvironment) throws -> APNsClient {
+        do {
+            let place = settings.apns.place(for: environment)
+            var configuration = APNsClientConfiguration(
+                environment: environment, credential: credential, endpoint: place.endpoint,
+                transport: .tls(try place.trust()), proxy: place.proxy, strictness: .appleHeaders)
+            configuration.timing.pushDeadline = settings.pushDeadline
+            return try APNsClient(configuration: configuration, eventLoopGroup: group, logger: logger, observer: observer)
+        } catch let fault as APNsConfigurationFault {
+            throw ServiceError(.notReady, "the APNs client cannot be made: \(fault)")
+        }
+    }
+}
+
+extension APNsClientMaker {
+    /// A maker for one command, which shares no numbers and no tokens with a node.
+    package init(forCommand settings: Settings, logger: Logger) {
+        self.init(
+            settings: settings, group: .singletonMultiThreadedEventLoopGroup, observer: nil, ledger: APNsClientLedger(),
+            tokens: ProviderTokens(clock: SystemClock()), logger: logger)
+    }
+}
+
+/// The numbers of every client of APNs that the node has, its own and those of hubs with a credential of their own, as one. What
+/// closed clients have counted stays, so that totals never fall.
+package final class APNsClientLedger: Sendable {
+    /// The numbers of all clients together.
+    package struct Numbers: Sendable {
+        /// How many are open.
+        package var clients: Int
+        package var sum: APNsClientMetrics
+    }
+
+    private struct State {
+        var open: [Int: @Sendable () -> APNsClientMetrics] = [:]
+        var opened = 0
+        var closed = APNsClientMetrics()
+    }
+
+    private let state = Mutex(State())
+
+    /// A client was made. Returns the number that `close` takes.
+    func open(_ metrics: @escaping @Sendable () -> APNsClientMetrics) -> Int {
+        state.withLock { state in
+            state.opened += 1
+            state.open[state.opened] = metrics
+            return state.opened
+        }
+    }
+
+    /// The client was closed; its last numbers are read once more.
+    func close(_ client: Int) {
+        state.withLock { state in
+            guard let metrics = state.open.removeValue(forKey: client) else { return }
+            state.closed = state.closed.adding(metrics().history)
+        }
+    }
+
+    /// `nil` while there never was a client.
+    package var numbers: Numbers? {
+        state.withLock { state in
+            guard state.opened > 0 else { return nil }
+            return Numbers(clients: state.open.count, sum: state.open.values.reduce(state.closed) { $0.adding($1()) })
+        }
+    }
+}

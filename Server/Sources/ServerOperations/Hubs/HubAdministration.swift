@@ -1,0 +1,103 @@
+import HubHTTPAPI
+import PushHub
+import RichPushModel
+import ServerSettings
+import ServerStorage
+import ServiceErrors
+import SharedAccess
+
+/// What the operator does with hubs, straight on the database, whether or not a server runs on it. A running server heeds it within
+/// seconds.
+public struct HubAdministration: Sendable {
+    /// A hub as the operator sees it. Nothing secret is in it.
+    public struct Overview: Sendable {
+        public var record: HubRecord
+        /// Its rules; the keys are not shown.
+        public var rules: [AccessRule]
+        /// What is known of its credential for APNs; absent means that of the node.
+        public var apns: HubAPNsCredential?
+        public var deviceCount: Int
+    }
+
+    private let settings: Settings
+
+    /// Works on the data directory of these settings.
+    public init(settings: Settings) { self.settings = settings }
+
+    /// Creates a hub with the two default rules. Throws `conflict` when the name is taken.
+    public func create(_ name: HubName, details: HubDetails) async throws {
+        _ = try await withStorage(mayBegin: true) { try await $0.hubs.create(name, HubChange(details: details)) }
+    }
+
+    /// Every hub, by name.
+    public func list() async throws -> [HubRecord] {
+        try await withStorage { storage in
+            var hubs: [HubRecord] = []
+            while true {
+                let page = try await storage.hubs.hubs(after: hubs.last?.name)
+                hubs += page
+                if page.count < HubRegistry.maximumPage { return hubs }
+            }
+        }
+    }
+
+    /// One hub. Throws `notFound`.
+    public func show(_ name: HubName) async throws -> Overview {
+        try await withStorage { storage in
+            let record = try await Self.record(name, storage)
+            return Overview(
+                record: record, rules: try await storage.hubs.rules(of: name),
+                apns: try storage.hubs.apnsCredential(of: record),
+                deviceCount: try await storage.hubStores.devices.count(in: record.id))
+        }
+    }
+
+    /// The rule of a hub, or of all hubs, with its keys: for the connection string that was asked for.
+    public func rule(named rule: String, of name: HubName?) async throws -> AccessRule {
+        try await withStorage { try await $0.hubs.rule(named: rule, of: name) }
+    }
+
+    /// A signed link to a new container for the files of jobs. `base` is scheme and authority of the server.
+    public func containerLink(of name: HubName, at base: String, lifetime: Duration) async throws -> String {
+        try await withStorage { storage in
+            HubFiles.link(
+                to: .random(), of: try await Self.record(name, storage), at: base, allowing: [.read, .write, .list],
+                until: storage.clock.now + lifetime, by: storage.signer)
+        }
+    }
+
+    /// Gives a rule a new key. The other key goes on working.
+    public func rotate(_ place: HubRegistry.KeyPlace, ofRule rule: String, of name: HubName?) async throws -> AccessRule {
+        try await withStorage { try await $0.hubs.rotate(place, ofRule: rule, of: name) }
+    }
+
+    /// Sets the credential of a hub for APNs after a look at it, or removes it.
+    public func setAPNs(_ credential: HubAPNsCredential?, of name: HubName) async throws {
+        _ = try await withStorage { storage in
+            try await storage.hubs.update(name, with: HubChange(apns: credential.map { .set($0) } ?? .remove))
+        }
+    }
+
+    /// Removes a hub and all it holds; `progress` is called after each step. Throws `notFound`, and `conflict` for the node's own hub.
+    public func delete(_ name: HubName, progress: @Sendable () -> Void = {}) async throws {
+        try await withStorage { storage in
+            try await storage.hubs.remove(name)
+            while try await storage.hubs.clearStep() { progress() }
+        }
+    }
+
+    private static func record(_ name: HubName, _ storage: NodeStorage) async throws -> HubRecord {
+        guard let record = try await storage.hubs.hub(named: name) else {
+            throw ServiceError(.notFound, "there is no hub \(name)")
+        }
+        return record
+    }
+
+    /// - Parameter mayBegin: whether the command makes sense where no node has ever been.
+    private func withStorage<Result: Sendable>(
+        mayBegin: Bool = false, _ body: (NodeStorage) async throws -> Result
+    ) async throws -> Result {
+        if !mayBegin { try NodeStorage.requireData(settings) }
+        return try await NodeStorage.during(command: settings, body)
+    }
+}

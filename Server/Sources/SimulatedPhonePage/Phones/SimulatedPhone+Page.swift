@@ -1,3 +1,0 @@
-import DeviceSimulation
-
-extension SimulatedPhone: PagePhone {}

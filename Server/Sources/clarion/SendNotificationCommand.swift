@@ -1,0 +1,241 @@
+import ArgumentParser
+import CommandLineSupport
+// FileHandle is in no smaller part of it.
+import Foundation
+import RichPushModel
+
+struct SendNotificationCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "send", abstract: "Send a rich notification through a running server, or a plain one through a hub.",
+        discussion: "Prints the notification's id and its tracking id. With --wait it ends when every device has an outcome.")
+
+    @OptionGroup var server: ServerArguments
+    @OptionGroup var hub: HubArguments
+
+    @Option(help: "What the notification says.")
+    var message: String
+
+    @Option(help: "The line above the message.")
+    var title: String?
+
+    @Option(help: "The line between title and message.")
+    var subtitle: String?
+
+    @Option(
+        help: ArgumentHelp(
+            "The receivers, for example 'username:alice && !beta'. Without it your own devices.", valueName: "expression"))
+    var audience: String?
+
+    @Option(help: ArgumentHelp("silent, alert or both.", valueName: "style"))
+    var style: DeliveryStyle?
+
+    @Option(help: ArgumentHelp("What Apple may read: open or neutral.", valueName: "policy"))
+    var preview: PreviewPolicy?
+
+    @Option(help: "A picture to carry; '-' reads it, as every other content, from standard input.")
+    var picture: String?
+
+    @Option(help: "A sound to carry.")
+    var sound: String?
+
+    @Option(help: "A video to carry.")
+    var video: String?
+
+    @Option(help: "Any other file to carry.")
+    var file: String?
+
+    @Option(help: "An https link to carry, opened only after the reader agrees.")
+    var link: String?
+
+    @Option(help: ArgumentHelp("The code of a coupon to carry; needs --headline.", valueName: "code"))
+    var coupon: String?
+
+    @Option(help: ArgumentHelp("What the coupon is for.", valueName: "text"))
+    var headline: String?
+
+    @Option(help: "A text for users who cannot see or hear the content.")
+    var altText: String?
+
+    @Flag(help: "End-to-end encryption: texts and content are sealed here, and only devices of --to open them.")
+    var seal = false
+
+    @Option(
+        help: ArgumentHelp("With --seal: whose devices, with commas between the names; without it your own.", valueName: "users"))
+    var to: String?
+
+    @Option(
+        help: ArgumentHelp("With --seal: seal for the keys in this file alone; see `clarion keys --json`.", valueName: "file"))
+    var keys: String?
+
+    @Option(help: ArgumentHelp("With --seal: a small picture for the notification.", valueName: "file"))
+    var thumb: String?
+
+    @Option(
+        help: ArgumentHelp(
+            "A key of your own, so that running the command again after an error sends once. Without it each command is a send.",
+            valueName: "text"))
+    var idempotencyKey: String?
+
+    @Flag(help: "Wait until every device has an outcome, at most a minute, and print the counts.")
+    var wait = false
+
+    @Flag(help: "Print JSON.")
+    var json = false
+
+    func validate() throws {
+        guard [picture, sound, video, file, link, coupon].count(where: { $0 != nil }) <= 1 else {
+            throw ValidationError("a notification carries one of --picture, --sound, --video, --file, --link and --coupon")
+        }
+        guard (coupon == nil) == (headline == nil) else {
+            throw ValidationError("a coupon has a code and a headline: give --coupon and --headline together")
+        }
+        try validateForHub()
+        try validateForSealing()
+    }
+
+    func run() async throws {
+        if hub.hub != nil { return try await sendThroughHub() }
+        if content == "-", ProcessInfo.processInfo.environment["CLARION_PASSWORD"] == nil {
+            throw ValidationError("standard input holds the content, so the password has to be in CLARION_PASSWORD")
+        }
+        let client = try server.client()
+        try await client.use { client in
+            let key = idempotencyKey ?? UUID().uuidString
+            let answer =
+                seal
+                ? try await sendSealed(client, idempotencyKey: key)
+                : try await client.send(request, content: content, idempotencyKey: key)
+            var report = Report(answer)
+            if !json {
+                print("id \(answer.id)\ntracking \(answer.trackingID)")
+                Terminal.note("readable by \(answer.readableBy)")
+            }
+            // With --json the answer is printed with the status, and without it when there is none to be had.
+            defer { if json, let text = try? JSONOutput.text(of: report) { print(text) } }
+            guard wait else { return }
+            let status = try await client.waitUntilFinal(answer.id, atMost: .seconds(60))
+            report.status = status
+            try printCounts(of: status)
+        }
+    }
+
+    private var request: SendRequest {
+        var request = SendRequest(message: message)
+        request.title = title
+        request.subtitle = subtitle
+        request.altText = altText
+        request.audience = audience
+        request.style = style
+        request.preview = preview
+        request.link = link
+        if let coupon, let headline { request.coupon = Coupon(code: coupon, headline: headline) }
+        request.kind = kind
+        return request
+    }
+
+    var kind: ContentKind? {
+        if picture != nil { return .image }
+        if sound != nil { return .sound }
+        if video != nil { return .video }
+        if file != nil { return .file }
+        if coupon != nil { return .coupon }
+        return link == nil ? nil : .link
+    }
+
+    var content: String? { picture ?? sound ?? video ?? file }
+
+    /// What `--json` prints.
+    private struct Report: Encodable {
+        var id: String
+        var trackingId: String
+        var readableBy: String
+        /// Present with `--wait`.
+        var status: SendStatus?
+
+        init(_ answer: SendAnswer) {
+            (id, trackingId, readableBy) = ("\(answer.id)", answer.trackingID, answer.readableBy)
+        }
+    }
+
+    /// Prints the counts and ends with the exit code of the state.
+    private func printCounts(of status: SendStatus) throws {
+        var counts = status.outcomes.sorted { $0.key < $1.key }.map { "\($0.key) \($0.value)" }
+        if status.state == "completed", status.outcomes.values.allSatisfy({ $0 == 0 }) { counts = ["no device matched"] }
+        if !json { print(([status.state] + counts).joined(separator: ", ")) }
+        for (outcome, reasons) in (status.reasons ?? [:]).sorted(by: { $0.key < $1.key }) {
+            let list = reasons.sorted { $0.key < $1.key }.map { "\($0.key) \($0.value)" }.joined(separator: ", ")
+            Terminal.note("\(outcome) because of: \(list)")
+        }
+        for failure in status.failures ?? [] {
+            Terminal.note("device \(failure.device ?? "removed"): \(failure.outcome), \(failure.reason ?? "no reason given")")
+        }
+        for warning in status.warnings ?? [] { Terminal.note("clarion: \(warning)") }
+        for line in OutcomeHint.lines(for: status.outcomes) { Terminal.note(line) }
+        if !BackendHTTPClient.finalStates.contains(status.state) {
+            let wait = status.waiting.map { "it waits for \($0.cause == "operator" ? "an operator" : "APNs") (\($0.reason))" }
+            Terminal.note("clarion: it has not ended after a minute and goes on; \(wait ?? "the server's log says why")")
+            throw ExitCode.tryAgain
+        }
+        if status.state != "completed" { throw ExitCode.failure }
+    }
+}
+
+extension DeliveryStyle: @retroactive ExpressibleByArgument {}
+extension PreviewPolicy: @retroactive ExpressibleByArgument {}
+
+extension DecodingError {
+    /// Where in a JSON text something is missing or wrong, and what.
+    var place: String {
+        switch self {
+        case .keyNotFound(let key, let context): "\(Self.path(context.codingPath))there is no '\(key.stringValue)'"
+        case .typeMismatch(_, let context), .valueNotFound(_, let context):
+            "\(Self.path(context.codingPath))there is a value of another type"
+        case .dataCorrupted(let context):
+            context.codingPath.isEmpty
+                ? "it is not JSON" : "\(Self.path(context.codingPath))\(context.debugDescription)"
+        @unknown default: "it cannot be read"
+        }
+    }
+
+    /// `[0].key: `, counted from 0 as programs do.
+    private static func path(_ keys: [any CodingKey]) -> String {
+        let path = keys.map { key in key.intValue.map { "[\($0)]" } ?? ".\(key.stringValue)" }.joined()
+        return path.isEmpty ? "" : path + ": "
+    }
+}
+
+/// The bytes of a content that was named on the command line; `-` is standard input.
+enum ContentInput {
+    /// More than every server takes by default, so that a pipe without an end is noticed.
+    private static let pipeLimit = 1 << 30
+
+    /// Maps a file, or reads standard input to its end. Throws when there is nothing, or when a pipe has more than 1 GiB.
+    static func read(_ path: String) throws(InputFault) -> Data {
+        let content: Data
+        do {
+            content = try path == "-" ? piped() : Data(contentsOf: URL(filePath: path), options: .alwaysMapped)
+        } catch let fault as InputFault {
+            throw fault
+        } catch {
+            throw InputFault("\(path == "-" ? "standard input" : path) cannot be read", .noInput)
+        }
+        guard !content.isEmpty else { throw InputFault("\(path == "-" ? "standard input" : path) is empty", .badInput) }
+        return content
+    }
+
+    /// The name without its folders; standard input has none of its own.
+    static func name(of path: String) -> String {
+        path == "-" ? "content" : path.split(separator: "/").last.map(String.init) ?? "content"
+    }
+
+    private static func piped() throws -> Data {
+        var content = Data()
+        while let piece = try FileHandle.standardInput.read(upToCount: 1 << 20), !piece.isEmpty {
+            content.append(piece)
+            guard content.count <= pipeLimit else {
+                throw InputFault("standard input holds more than 1 GiB; name a file instead", .badInput)
+            }
+        }
+        return content
+    }
+}

@@ -1,8 +1,0 @@
-import ArgumentParser
-import ClarionServer
-
-struct VersionCommand: ParsableCommand {
-    static let configuration = CommandConfiguration(commandName: "version", abstract: "Print the version.")
-
-    func run() { print(ClarionVersion.current) }
-}

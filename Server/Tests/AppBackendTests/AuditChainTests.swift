@@ -1,0 +1,119 @@
+import AppBackend
+import PushHub
+import RichPushModel
+import ServiceErrors
+import SharedAccess
+import Testing
+
+@Suite("The audit as a chain")
+struct AuditChainTests {
+    @Test("an audit that nothing changed verifies, sealed and signed by the keeper")
+    func untouched() async throws {
+        let bench = try await AuditBench()
+        let keeper = try bench.keeper()
+        #expect(try await keeper.checkpoint() != nil)
+        #expect(try await keeper.checkpoint() == nil)
+        try await bench.backend.setRole(.admin, ofUser: "bob", by: bench.root)
+        try await keeper.seal()
+        let report = try await bench.report()
+        #expect(report.problems == [])
+        #expect(report.entries == bench.last + 1)
+        #expect(report.size == bench.last + 1)
+        #expect(report.checkpoints == 1)
+        #expect(report.prunedTo == 0)
+    }
+
+    @Test(
+        "a row that was changed in the database is found",
+        arguments: [
+            ("UPDATE audit_entries SET action = 'user.removed' WHERE number = 2", "entry 2 was changed or inserted"),
+            ("UPDATE audit_entries SET happened_at = happened_at + 1 WHERE number = 2", "entry 2 was changed or inserted"),
+            ("UPDATE audit_entries SET actor_kind = 'installation' WHERE number = 2", "entry 2 was changed or inserted"),
+            ("UPDATE audit_entries SET object = '999' WHERE number = 2", "entry 2 was changed or inserted"),
+            ("UPDATE audit_entries SET subject = 'zoe' WHERE number = 2", "a text of entry 2 was replaced"),
+            ("UPDATE audit_entries SET details = 'role=none' WHERE number = 2", "a text of entry 2 was replaced"),
+            ("DELETE FROM audit_entries WHERE number = 2", "entry 2 is missing"),
+            ("DELETE FROM audit_entries WHERE number IN (2, 3)", "entries 2 to 3 are missing"),
+        ])
+    func changedRow(statement: String, problem: String) async throws {
+        let bench = try await AuditBench()
+        _ = try await bench.keeper().checkpoint()
+        try await bench.change(statement)
+        #expect(try await bench.report().problems == [problem])
+    }
+
+    @Test("an audit whose end was cut off is found by the checkpoint over it")
+    func cutOff() async throws {
+        let bench = try await AuditBench()
+        _ = try await bench.keeper().checkpoint()
+        try await bench.change("DELETE FROM audit_entries WHERE number > 2")
+        #expect(try await bench.report().problems == ["a checkpoint was signed over \(bench.last) entries, and there are 2"])
+    }
+
+    @Test("an audit that was rewritten is found by a checkpoint that was kept elsewhere")
+    func kept() async throws {
+        let bench = try await AuditBench()
+        let note = try #require(try await bench.keeper().checkpoint())
+        try await bench.change("DELETE FROM audit_checkpoints")
+        try await bench.change("DELETE FROM audit_entries WHERE number > 2")
+        let found = try await bench.backend.audit.verify(with: try AuditBench.signingKey().publicKey, foreign: [note])
+        #expect(found.problems == ["a checkpoint was signed over \(bench.last) entries, and there are 2"])
+    }
+
+    @Test("pruning leaves an audit that verifies, and an entry that says what went")
+    func pruned() async throws {
+        let bench = try await AuditBench()
+        let keeper = try bench.keeper(retention: .seconds(86_400))
+        _ = try await keeper.checkpoint()
+        #expect(try await keeper.prune() == 0)
+        bench.test.clock.advance(by: .seconds(86_401))
+        #expect(try await keeper.prune() == Int(bench.last))
+        #expect(try await keeper.prune() == 0)
+        let entries = try await bench.test.audit()
+        #expect(entries.map(\.action) == ["audit.pruned"])
+        #expect(entries.first?.actorKind == "server")
+        #expect(entries.first?.object == "\(bench.last)")
+        let report = try await bench.report()
+        #expect(report.problems == [])
+        #expect(report.prunedTo == bench.last)
+        #expect(report.entries == 1)
+    }
+
+    @Test("an erased user is in no entry any more, and the audit verifies")
+    func erased() async throws {
+        let bench = try await AuditBench()
+        _ = try await bench.keeper().checkpoint()
+        try await bench.backend.setRole(.sender, ofUser: "ann", by: bench.root)
+        _ = try await bench.test.send(bench.root, to: "beta || username:ann")
+        _ = await code {
+            _ = try await bench.backend.authenticate(.basic(user: "Ann", password: "wrong"), from: TestBackend.source)
+        }
+        try await bench.backend.eraseUser(name: "ann", by: bench.root)
+        _ = try await bench.test.audit()
+        let text = try await bench.columns()
+        #expect(!text.lowercased().contains("ann"))
+        #expect(text.contains("bob"))
+        #expect(try await bench.report().problems == [])
+        #expect(try await bench.entries().contains { $0.action == "user.erased" })
+    }
+
+    @Test("an export leaves one entry, which names the user")
+    func exported() async throws {
+        let bench = try await AuditBench()
+        try await bench.backend.exportUser(name: "ann", by: bench.root, line: { _ in }, content: { _, _, _ in })
+        #expect(try await bench.entries().map(\.subject) == ["ann"])
+    }
+
+    @Test("the audit is read in pages, newest first, and by filters")
+    func pages() async throws {
+        let bench = try await AuditBench()
+        let first = try await bench.backend.audit.page(limit: 2)
+        #expect(first.entries.map(\.number) == [bench.last, bench.last - 1])
+        let second = try await bench.backend.audit.page(before: first.next, limit: 500)
+        #expect(second.entries.map(\.number) == Array((1...(bench.last - 2)).reversed()))
+        #expect(second.next == nil)
+        var filter = AuditFilter()
+        (filter.action, filter.subject) = (.userCreated, "BOB")
+        #expect(try await bench.backend.audit.page(filter).entries.map(\.subject) == ["bob"])
+    }
+}

@@ -1,0 +1,32 @@
+import APNsProtocol
+import Foundation
+import RichPushModel
+import ServerSettings
+import Testing
+
+@testable import LabServices
+
+@Suite("The settings of a demo")
+struct DemoSettingsTests {
+    @Test("lie in its folder, listen on this machine and push to the local APNs of the folder")
+    func demo() throws {
+        let path = NSTemporaryDirectory() + "clarion-demo-\(UUID().uuidString)"
+        defer { try? FileManager.default.removeItem(atPath: path) }
+        let folder = try EmulatorFolder(path: path, now: SystemClock().now)
+        let settings = try Settings.demo(directory: path + "/server", port: 0, apnsPort: 2197, folder: folder)
+        #expect(settings.dataDirectory == path + "/server")
+        #expect(settings.database == nil)
+        #expect(settings.listening.address == Settings.Address(host: "127.0.0.1", port: 0))
+        #expect(settings.metrics == nil)
+        #expect(settings.apns.environment == .sandbox)
+        #expect(settings.apns.host == "127.0.0.1")
+        #expect(settings.apns.port == 2197)
+        #expect(settings.apns.trustRootsPath == folder.authorityPath)
+        #expect(settings.apns.credential?.topic == Settings.demoTopic)
+        #expect(settings.apns.credential?.key.reveal() == folder.signingKeyPEM)
+        #expect(settings.notifications.hubName == "demo")
+        #expect(settings.contentLimit == 50_000_000)
+        #expect(settings.pushDeadline == .seconds(10))
+        #expect(settings.shutdownDeadline == .seconds(5))
+    }
+}

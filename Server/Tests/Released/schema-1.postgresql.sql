@@ -1,0 +1,406 @@
+-- What step 1 leaves on PostgreSQL, with the counter where the rows need it.
+CREATE TABLE schema_steps (
+    number BIGINT PRIMARY KEY, name TEXT COLLATE "C" NOT NULL, applied_at BIGINT NOT NULL);
+CREATE TABLE hubs (
+    hub_id BIGINT PRIMARY KEY,
+    name TEXT COLLATE "C" NOT NULL UNIQUE,
+    title TEXT COLLATE "C",
+    user_metadata TEXT COLLATE "C",
+    registration_lifetime BIGINT,
+    allows_protected_tags BIGINT NOT NULL DEFAULT 0,
+    apns_credential TEXT COLLATE "C",
+    version BIGINT NOT NULL DEFAULT 1,
+    created_at BIGINT NOT NULL,
+    updated_at BIGINT,
+    removed_at BIGINT,
+    is_cleared BIGINT NOT NULL DEFAULT 0);
+CREATE TABLE hub_rules (
+    hub_id BIGINT NOT NULL,
+    name TEXT COLLATE "C" NOT NULL,
+    rights TEXT COLLATE "C" NOT NULL,
+    primary_key TEXT COLLATE "C" NOT NULL,
+    secondary_key TEXT COLLATE "C" NOT NULL,
+    created_at BIGINT NOT NULL,
+    updated_at BIGINT NOT NULL,
+    PRIMARY KEY (hub_id, name));
+CREATE TABLE devices (
+    hub_id BIGINT NOT NULL,
+    slice_key BIGINT NOT NULL,
+    record_id TEXT COLLATE "C" NOT NULL,
+    kind TEXT COLLATE "C" NOT NULL,
+    platform TEXT COLLATE "C" NOT NULL,
+    handle TEXT COLLATE "C",
+    environment TEXT COLLATE "C",
+    topic TEXT COLLATE "C",
+    tags TEXT COLLATE "C" NOT NULL,
+    user_id TEXT COLLATE "C",
+    order_number BIGINT NOT NULL,
+    registered_at BIGINT NOT NULL,
+    expires_at BIGINT,
+    inactive_at BIGINT,
+    version BIGINT NOT NULL,
+    form BIGINT NOT NULL,
+    template_id BIGINT,
+    parent TEXT COLLATE "C",
+    shares_handle BIGINT NOT NULL,
+    own_tags TEXT COLLATE "C",
+    push_variables TEXT COLLATE "C",
+    details TEXT COLLATE "C",
+    created_at BIGINT,
+    PRIMARY KEY (hub_id, slice_key),
+    UNIQUE (hub_id, record_id));
+CREATE INDEX devices_by_handle ON devices (handle, platform, form, hub_id, slice_key);
+CREATE INDEX devices_by_parent ON devices (parent, hub_id) WHERE parent IS NOT NULL;
+CREATE INDEX devices_by_template ON devices (template_id, hub_id) WHERE template_id IS NOT NULL;
+CREATE INDEX devices_by_expiry ON devices (expires_at) WHERE expires_at IS NOT NULL;
+CREATE TABLE device_tags (
+    hub_id BIGINT NOT NULL,
+    tag TEXT COLLATE "C" NOT NULL,
+    slice_key BIGINT NOT NULL,
+    PRIMARY KEY (hub_id, tag, slice_key));
+CREATE TABLE device_templates (
+    hub_id BIGINT NOT NULL,
+    template_id BIGINT NOT NULL,
+    name TEXT COLLATE "C",
+    body TEXT COLLATE "C" NOT NULL,
+    headers TEXT COLLATE "C" NOT NULL,
+    expiry TEXT COLLATE "C",
+    priority TEXT COLLATE "C",
+    PRIMARY KEY (hub_id, template_id));
+CREATE TABLE feedback (
+    number BIGINT GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+    hub_id BIGINT NOT NULL,
+    platform TEXT COLLATE "C" NOT NULL,
+    handle TEXT COLLATE "C" NOT NULL,
+    record_id TEXT COLLATE "C",
+    installation_id TEXT COLLATE "C",
+    notification_id TEXT COLLATE "C" NOT NULL,
+    reason TEXT COLLATE "C" NOT NULL,
+    noted_at BIGINT NOT NULL);
+CREATE INDEX feedback_by_hub ON feedback (hub_id, number);
+CREATE INDEX feedback_by_age ON feedback (noted_at);
+CREATE INDEX feedback_by_send ON feedback (hub_id, notification_id, number);
+CREATE TABLE jobs (
+    hub_id BIGINT NOT NULL,
+    number BIGINT NOT NULL,
+    kind TEXT COLLATE "C" NOT NULL,
+    state TEXT COLLATE "C" NOT NULL,
+    output TEXT COLLATE "C" NOT NULL,
+    folder TEXT COLLATE "C" NOT NULL,
+    inputs TEXT COLLATE "C" NOT NULL,
+    total BIGINT NOT NULL,
+    done BIGINT NOT NULL,
+    file BIGINT NOT NULL,
+    line BIGINT NOT NULL,
+    file_offset BIGINT NOT NULL,
+    cursor_key BIGINT NOT NULL,
+    succeeded BIGINT NOT NULL,
+    failed BIGINT NOT NULL,
+    output_size BIGINT NOT NULL,
+    failed_size BIGINT NOT NULL,
+    pending_output TEXT COLLATE "C" NOT NULL,
+    pending_failed TEXT COLLATE "C" NOT NULL,
+    failure TEXT COLLATE "C",
+    owner TEXT COLLATE "C",
+    leased_until BIGINT,
+    ready_at BIGINT NOT NULL,
+    epoch BIGINT NOT NULL,
+    attempts BIGINT NOT NULL,
+    created_at BIGINT NOT NULL,
+    updated_at BIGINT NOT NULL,
+    PRIMARY KEY (hub_id, number));
+CREATE INDEX jobs_to_do ON jobs (ready_at) WHERE state IN ('waiting', 'running');
+CREATE TABLE hub_files (
+    hub_id BIGINT PRIMARY KEY,
+    last_job BIGINT NOT NULL,
+    feedback_mark BIGINT NOT NULL);
+CREATE SEQUENCE order_numbers AS BIGINT START WITH 4398046511104;
+SELECT nextval('order_numbers');
+CREATE TABLE notifications (
+    hub_id BIGINT NOT NULL,
+    notification_id TEXT COLLATE "C" NOT NULL,
+    format TEXT COLLATE "C" NOT NULL DEFAULT 'apns',
+    body BYTEA NOT NULL,
+    push_type TEXT COLLATE "C" NOT NULL,
+    priority BIGINT NOT NULL,
+    collapse_id TEXT COLLATE "C",
+    topic TEXT COLLATE "C",
+    expires_at BIGINT,
+    audience TEXT COLLATE "C",
+    audience_query TEXT COLLATE "C",
+    is_direct BIGINT NOT NULL DEFAULT 0,
+    targets BIGINT,
+    pushes_per_second BIGINT,
+    state TEXT COLLATE "C" NOT NULL,
+    open_slices BIGINT NOT NULL,
+    enqueued_at BIGINT NOT NULL,
+    due_at BIGINT NOT NULL,
+    started_at BIGINT,
+    ended_at BIGINT,
+    order_mark BIGINT,
+    end_order BIGINT,
+    PRIMARY KEY (hub_id, notification_id));
+CREATE INDEX notifications_by_end ON notifications (ended_at);
+CREATE TABLE direct_handles (
+    hub_id BIGINT NOT NULL,
+    notification_id TEXT COLLATE "C" NOT NULL,
+    position BIGINT NOT NULL,
+    handle TEXT COLLATE "C" NOT NULL,
+    PRIMARY KEY (hub_id, notification_id, position));
+CREATE TABLE idempotency_keys (
+    hub_id BIGINT NOT NULL,
+    idempotency_key TEXT COLLATE "C" NOT NULL,
+    digest BYTEA NOT NULL,
+    notification_id TEXT COLLATE "C" NOT NULL,
+    due_at BIGINT NOT NULL,
+    created_at BIGINT NOT NULL,
+    answer BYTEA,
+    PRIMARY KEY (hub_id, idempotency_key));
+CREATE INDEX idempotency_keys_by_age ON idempotency_keys (created_at);
+CREATE TABLE slices (
+    hub_id BIGINT NOT NULL,
+    notification_id TEXT COLLATE "C" NOT NULL,
+    slice BIGINT NOT NULL,
+    cursor_key BIGINT NOT NULL,
+    last_key BIGINT NOT NULL,
+    weight BIGINT NOT NULL,
+    pushes_per_second BIGINT,
+    walked BIGINT NOT NULL,
+    failures BIGINT NOT NULL,
+    stalled_since BIGINT,
+    wait TEXT COLLATE "C",
+    ready_at BIGINT NOT NULL,
+    epoch BIGINT NOT NULL,
+    owner TEXT COLLATE "C",
+    leased_until BIGINT,
+    PRIMARY KEY (hub_id, notification_id, slice));
+CREATE INDEX slices_by_hub_turn ON slices (weight, hub_id, ready_at);
+CREATE INDEX slices_free ON slices (weight, ready_at) WHERE owner IS NULL;
+CREATE INDEX slices_leased ON slices (owner) WHERE owner IS NOT NULL;
+CREATE TABLE pending_targets (
+    hub_id BIGINT NOT NULL,
+    notification_id TEXT COLLATE "C" NOT NULL,
+    slice BIGINT NOT NULL,
+    slice_key BIGINT NOT NULL,
+    cause TEXT COLLATE "C" NOT NULL,
+    attempts BIGINT NOT NULL,
+    unanswered BIGINT NOT NULL DEFAULT 0,
+    reason TEXT COLLATE "C",
+    first_at BIGINT NOT NULL,
+    not_before BIGINT NOT NULL,
+    PRIMARY KEY (hub_id, notification_id, slice, slice_key));
+CREATE TABLE tallies (
+    hub_id BIGINT NOT NULL,
+    notification_id TEXT COLLATE "C" NOT NULL,
+    slice BIGINT NOT NULL,
+    platform TEXT COLLATE "C" NOT NULL,
+    outcome TEXT COLLATE "C" NOT NULL,
+    targets BIGINT NOT NULL,
+    PRIMARY KEY (hub_id, notification_id, slice, platform, outcome));
+CREATE TABLE outcome_reasons (
+    hub_id BIGINT NOT NULL,
+    notification_id TEXT COLLATE "C" NOT NULL,
+    slice BIGINT NOT NULL,
+    platform TEXT COLLATE "C" NOT NULL,
+    outcome TEXT COLLATE "C" NOT NULL,
+    reason TEXT COLLATE "C" NOT NULL,
+    targets BIGINT NOT NULL,
+    PRIMARY KEY (hub_id, notification_id, slice, platform, outcome, reason));
+CREATE TABLE target_failures (
+    hub_id BIGINT NOT NULL,
+    notification_id TEXT COLLATE "C" NOT NULL,
+    slice BIGINT NOT NULL,
+    slice_key BIGINT NOT NULL,
+    platform TEXT COLLATE "C" NOT NULL,
+    record_id TEXT COLLATE "C",
+    outcome TEXT COLLATE "C" NOT NULL,
+    reason TEXT COLLATE "C",
+    PRIMARY KEY (hub_id, notification_id, slice, slice_key));
+CREATE TABLE backend_counters (
+    app_id BIGINT NOT NULL,
+    name TEXT COLLATE "C" NOT NULL,
+    last_number BIGINT NOT NULL,
+    PRIMARY KEY (app_id, name));
+CREATE TABLE users (
+    app_id BIGINT NOT NULL,
+    user_id BIGINT NOT NULL,
+    name TEXT COLLATE "C" NOT NULL,
+    folded_name TEXT COLLATE "C" NOT NULL,
+    role TEXT COLLATE "C" NOT NULL,
+    password_hash TEXT COLLATE "C",
+    credential_version BIGINT NOT NULL,
+    created_at BIGINT NOT NULL,
+    order_number BIGINT NOT NULL DEFAULT 0,
+    PRIMARY KEY (app_id, user_id),
+    UNIQUE (app_id, folded_name));
+CREATE TABLE installation_credentials (
+    app_id BIGINT NOT NULL,
+    installation_id TEXT COLLATE "C" NOT NULL,
+    user_id BIGINT NOT NULL,
+    digest BYTEA NOT NULL,
+    credential_version BIGINT NOT NULL,
+    expires_at BIGINT NOT NULL,
+    PRIMARY KEY (app_id, installation_id));
+CREATE INDEX installation_credentials_by_user ON installation_credentials (app_id, user_id);
+CREATE INDEX installation_credentials_by_expiry ON installation_credentials (app_id, expires_at);
+CREATE TABLE sign_in_counts (
+    app_id BIGINT NOT NULL,
+    account TEXT COLLATE "C" NOT NULL,
+    source TEXT COLLATE "C" NOT NULL,
+    failures BIGINT NOT NULL,
+    last_at BIGINT NOT NULL,
+    blocked_until BIGINT NOT NULL,
+    known_until BIGINT NOT NULL,
+    idle_at BIGINT NOT NULL,
+    PRIMARY KEY (app_id, account, source));
+CREATE INDEX sign_in_counts_by_age ON sign_in_counts (app_id, idle_at);
+CREATE TABLE bindings (
+    app_id BIGINT NOT NULL,
+    binding_id BIGINT NOT NULL,
+    user_id BIGINT NOT NULL,
+    record_id TEXT COLLATE "C" NOT NULL,
+    kind TEXT COLLATE "C" NOT NULL,
+    platform TEXT COLLATE "C" NOT NULL,
+    handle TEXT COLLATE "C",
+    environment TEXT COLLATE "C",
+    topic TEXT COLLATE "C",
+    tags TEXT COLLATE "C" NOT NULL,
+    sealing_key TEXT COLLATE "C",
+    facts TEXT COLLATE "C",
+    from_at BIGINT NOT NULL,
+    until_at BIGINT,
+    from_order BIGINT NOT NULL DEFAULT 0,
+    until_order BIGINT,
+    PRIMARY KEY (app_id, binding_id));
+CREATE UNIQUE INDEX bindings_that_hold ON bindings (app_id, record_id) WHERE until_at IS NULL;
+CREATE INDEX bindings_by_record ON bindings (app_id, record_id, binding_id);
+CREATE INDEX bindings_by_handle ON bindings (app_id, platform, handle) WHERE until_at IS NULL;
+CREATE INDEX bindings_by_user ON bindings (app_id, user_id, binding_id);
+CREATE INDEX bindings_by_end ON bindings (app_id, until_at) WHERE until_at IS NOT NULL;
+CREATE TABLE user_tags (
+    app_id BIGINT NOT NULL,
+    user_id BIGINT NOT NULL,
+    audience_key TEXT COLLATE "C" NOT NULL,
+    PRIMARY KEY (app_id, user_id, audience_key));
+CREATE TABLE device_changes (
+    app_id BIGINT NOT NULL,
+    record_id TEXT COLLATE "C" NOT NULL,
+    mark BIGINT NOT NULL,
+    begun_at BIGINT NOT NULL,
+    PRIMARY KEY (app_id, record_id, mark));
+CREATE INDEX device_changes_by_age ON device_changes (app_id, begun_at, record_id);
+CREATE TABLE contents (
+    app_id BIGINT NOT NULL,
+    content_id TEXT COLLATE "C" NOT NULL,
+    owner_id BIGINT NOT NULL,
+    digest TEXT COLLATE "C" NOT NULL,
+    media_type TEXT COLLATE "C" NOT NULL,
+    byte_count BIGINT NOT NULL,
+    file_name TEXT COLLATE "C",
+    created_at BIGINT NOT NULL,
+    expires_at BIGINT,
+    PRIMARY KEY (app_id, content_id));
+CREATE INDEX contents_by_digest ON contents (digest);
+CREATE INDEX contents_by_expiry ON contents (expires_at);
+CREATE INDEX contents_by_owner ON contents (app_id, owner_id, expires_at, byte_count);
+CREATE TABLE content_orphans (digest TEXT COLLATE "C" PRIMARY KEY);
+CREATE TABLE rich_notifications (
+    app_id BIGINT NOT NULL,
+    rich_id BIGINT NOT NULL,
+    sender_id BIGINT NOT NULL,
+    sender_name TEXT COLLATE "C" NOT NULL,
+    kind TEXT COLLATE "C" NOT NULL,
+    style TEXT COLLATE "C" NOT NULL,
+    title TEXT COLLATE "C",
+    subtitle TEXT COLLATE "C",
+    message TEXT COLLATE "C" NOT NULL,
+    alt_text TEXT COLLATE "C",
+    content_id TEXT COLLATE "C",
+    thumb_id TEXT COLLATE "C",
+    audience TEXT COLLATE "C" NOT NULL,
+    due_at BIGINT NOT NULL,
+    expires_at BIGINT,
+    completed_at BIGINT,
+    recalled_at BIGINT,
+    refused BIGINT NOT NULL,
+    ended_at BIGINT,
+    start_order BIGINT NOT NULL DEFAULT 0,
+    end_order BIGINT,
+    push_body BYTEA NOT NULL,
+    push_type TEXT COLLATE "C" NOT NULL,
+    priority BIGINT NOT NULL,
+    collapse_id TEXT COLLATE "C",
+    pushes_per_second BIGINT,
+    hub_key TEXT COLLATE "C" NOT NULL,
+    tracking_id TEXT COLLATE "C",
+    work TEXT COLLATE "C",
+    work_at BIGINT,
+    PRIMARY KEY (app_id, rich_id));
+CREATE INDEX rich_notifications_by_work ON rich_notifications (app_id, work_at) WHERE work IS NOT NULL;
+CREATE INDEX rich_notifications_by_content ON rich_notifications (app_id, content_id);
+CREATE INDEX rich_notifications_by_thumb ON rich_notifications (app_id, thumb_id);
+CREATE INDEX rich_notifications_by_end ON rich_notifications (app_id, ended_at) WHERE ended_at IS NOT NULL;
+CREATE INDEX rich_notifications_by_expiry ON rich_notifications (app_id, expires_at) WHERE expires_at IS NOT NULL;
+CREATE INDEX rich_notifications_by_due ON rich_notifications (app_id, due_at);
+CREATE INDEX rich_notifications_by_sender ON rich_notifications (app_id, sender_id, rich_id);
+CREATE TABLE audience_index (
+    app_id BIGINT NOT NULL,
+    audience_key TEXT COLLATE "C" NOT NULL,
+    rich_id BIGINT NOT NULL,
+    PRIMARY KEY (app_id, audience_key, rich_id));
+CREATE INDEX audience_index_by_notification ON audience_index (app_id, rich_id);
+CREATE TABLE repeat_keys (
+    app_id BIGINT NOT NULL,
+    user_id BIGINT NOT NULL,
+    repeat_key TEXT COLLATE "C" NOT NULL,
+    digest BYTEA NOT NULL,
+    rich_id BIGINT NOT NULL,
+    created_at BIGINT NOT NULL,
+    PRIMARY KEY (app_id, user_id, repeat_key));
+CREATE INDEX repeat_keys_by_age ON repeat_keys (app_id, created_at);
+CREATE TABLE read_marks (
+    app_id BIGINT NOT NULL,
+    user_id BIGINT NOT NULL,
+    rich_id BIGINT NOT NULL,
+    read_at BIGINT NOT NULL,
+    PRIMARY KEY (app_id, user_id, rich_id));
+CREATE INDEX read_marks_by_notification ON read_marks (app_id, rich_id);
+CREATE TABLE receipts (
+    app_id BIGINT NOT NULL,
+    receipt_key TEXT COLLATE "C" NOT NULL,
+    rich_id BIGINT NOT NULL,
+    user_id BIGINT NOT NULL,
+    installation_id TEXT COLLATE "C" NOT NULL,
+    kind TEXT COLLATE "C" NOT NULL,
+    action TEXT COLLATE "C",
+    happened_at BIGINT NOT NULL,
+    received_at BIGINT NOT NULL,
+    PRIMARY KEY (app_id, receipt_key));
+CREATE INDEX receipts_by_notification ON receipts (app_id, rich_id, kind, installation_id);
+CREATE TABLE backend_audit (
+    app_id BIGINT NOT NULL,
+    entry_id BIGINT NOT NULL,
+    happened_at BIGINT NOT NULL,
+    event TEXT COLLATE "C" NOT NULL,
+    user_id BIGINT NOT NULL,
+    other_user_id BIGINT,
+    record_id TEXT COLLATE "C",
+    PRIMARY KEY (app_id, entry_id));
+CREATE INDEX backend_audit_by_age ON backend_audit (app_id, happened_at);
+CREATE INDEX backend_audit_by_other ON backend_audit (app_id, other_user_id, entry_id);
+CREATE TABLE nodes (
+    node_id TEXT COLLATE "C" PRIMARY KEY,
+    role TEXT COLLATE "C" NOT NULL,
+    version TEXT COLLATE "C" NOT NULL,
+    schema_step BIGINT,
+    started_at BIGINT NOT NULL,
+    seen_at BIGINT NOT NULL);
+CREATE TABLE schema_fence (
+    fence_id BIGINT PRIMARY KEY,
+    oldest_step BIGINT NOT NULL);
+CREATE TABLE content_owner (
+    owner_id BIGINT PRIMARY KEY,
+    mark TEXT COLLATE "C" NOT NULL,
+    place TEXT COLLATE "C" NOT NULL);
+CREATE TABLE write_turns (turn BIGINT PRIMARY KEY);
+SELECT setval('order_numbers', 4398046511114);

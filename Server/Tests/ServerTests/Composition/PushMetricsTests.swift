@@ -1,0 +1,244 @@
+import APNsHTTP2
+import APNsProtocol
+import ClarionTesting
+import Foundation
+import HTTPService
+import Logging
+import PushHub
+import RichPushModel
+import SQLStorage
+import Testing
+
+@testable import ServerComposition
+@testable import ServerDelivery
+@testable import ServerObservability
+@testable import ServerStorage
+
+@Suite("Metrics of pushes")
+struct PushMetricsTests {
+    private let registry = PrometheusMetrics()
+    private let notification = NotificationID()
+
+    private func batch(_ count: Int) -> PushBatch {
+        let target = PushBatch.Target(
+            handle: DeviceHandle(canonical: "AB"), pushID: PushID(notification: notification, record: RecordID("a")!))
+        return PushBatch(
+            hub: HubID(1), bodies: [], headers: [], targets: Array(repeating: target, count: count))
+    }
+
+    /// The lines of `/metrics`, comments left out.
+    private var lines: Set<String> {
+        Set(registry.render().split(separator: "\n").map(String.init).filter { !$0.hasPrefix("#") })
+    }
+
+    @Test("outcomes are counted by result and by a reason from a closed list")
+    func outcomes() {
+        let metrics = PushMetrics(factory: registry)
+        let outcomes: [PushOutcome] =
+            [
+                .accepted, .accepted, .gone(since: Timestamp(seconds: 1)), .badToken, .rejected(reason: "DeviceTokenNotForTopic"),
+                .retry(after: .seconds(1), reason: "TooManyRequests"), .notSent(reason: "unreachable"),
+                .unknown(reason: "deadline"), .misconfigured(reason: "InvalidProviderToken"), .unsupported,
+            ] + (1...1000).map { .rejected(reason: "Word\($0)") }
+        metrics.sending(batch(outcomes.count), of: notification, retries: 0, doubtful: 0)
+        metrics.sent(batch(outcomes.count), of: notification, outcomes: PushOutcomes(outcomes))
+        let counted = lines.filter { $0.hasPrefix("clarion_push_outcomes_total") && !$0.hasSuffix(" 0") }
+        #expect(
+            counted == [
+                #"clarion_push_outcomes_total{reason="none",result="accepted"} 2"#,
+                #"clarion_push_outcomes_total{reason="none",result="gone"} 1"#,
+                #"clarion_push_outcomes_total{reason="none",result="bad_token"} 1"#,
+                #"clarion_push_outcomes_total{reason="DeviceTokenNotForTopic",result="rejected"} 1"#,
+                #"clarion_push_outcomes_total{reason="other",result="rejected"} 1000"#,
+                #"clarion_push_outcomes_total{reason="TooManyRequests",result="retry"} 1"#,
+                #"clarion_push_outcomes_total{reason="unreachable",result="not_sent"} 1"#,
+                #"clarion_push_outcomes_total{reason="deadline",result="unknown"} 1"#,
+                #"clarion_push_outcomes_total{reason="InvalidProviderToken",result="misconfigured"} 1"#,
+                #"clarion_push_outcomes_total{reason="none",result="unsupported"} 1"#,
+            ])
+    }
+
+    @Test("each reason for which a credential or a topic is refused is served as 0 before the first refusal")
+    func misconfiguredFromTheStart() {
+        let metrics = PushMetrics(factory: registry)
+        let before = lines.filter { $0.hasPrefix("clarion_push_outcomes_total") }
+        let reasons = [
+            "BadCertificate", "BadCertificateEnvironment", "BadEnvironmentKeyIdInToken", "BadEnvironmentKeyInToken", "BadTopic",
+            "ExpiredProviderToken", "InvalidProviderToken", "MissingProviderToken", "TopicDisallowed", "UnrelatedKeyIdInToken",
+            "credential-refused", "other",
+        ]
+        #expect(before.isSuperset(of: reasons.map { #"clarion_push_outcomes_total{reason="\#($0)",result="misconfigured"} 0"# }))
+        // Series that cannot rise would only fill the dashboard.
+        #expect(before.count < 20)
+        #expect(before.allSatisfy { $0.hasSuffix(#"result="misconfigured"} 0"#) })
+        // The server's own words are no reasons of APNs.
+        let outcomes = ["no APNs credential is set", "status 403"].map { PushOutcome.misconfigured(reason: $0) }
+        metrics.sent(batch(outcomes.count), of: notification, outcomes: PushOutcomes(outcomes))
+        #expect(lines.filter { $0.hasPrefix("clarion_push_outcomes_total") }.count == before.count)
+    }
+
+    @Test("what is said of a batch at once is counted for each of its targets")
+    func common() {
+        let metrics = PushMetrics(factory: registry)
+        metrics.sending(batch(1_000), of: notification, retries: 0, doubtful: 0)
+        metrics.sent(batch(1_000), of: notification, outcomes: PushOutcomes(repeating: .accepted, count: 1_000))
+        metrics.sending(batch(7), of: notification, retries: 0, doubtful: 0)
+        metrics.sent(batch(7), of: notification, outcomes: PushOutcomes(repeating: .notSent(reason: "unreachable"), count: 7))
+        let counted = lines.filter { $0.hasPrefix("clarion_push_outcomes_total") && !$0.hasSuffix(" 0") }
+        #expect(
+            counted == [
+                #"clarion_push_outcomes_total{reason="none",result="accepted"} 1000"#,
+                #"clarion_push_outcomes_total{reason="unreachable",result="not_sent"} 7"#,
+            ])
+    }
+
+    @Test("each accepted push is timed from the moment at which its send was due, others are not")
+    func latency() {
+        let clock = ManualClock()
+        let metrics = PushMetrics(factory: registry, clock: clock)
+        var batch = batch(3)
+        batch.dueAt = clock.now - .seconds(2)
+        metrics.sent(batch, of: notification, outcomes: [.accepted, .badToken, .accepted])
+        batch.dueAt = nil
+        metrics.sent(batch, of: notification, outcomes: [.accepted, .accepted, .accepted])
+        #expect(
+            lines.isSuperset(of: [
+                #"clarion_push_latency_seconds_bucket{le="1"} 0"#, #"clarion_push_latency_seconds_bucket{le="2.5"} 2"#,
+                "clarion_push_latency_seconds_count 2", "clarion_push_latency_seconds_sum 4",
+            ]))
+    }
+
+    @Test("the gauges of pushes in flight and leased slices go up and come down again; retries and sends are counted")
+    func levels() {
+        let metrics = PushMetrics(factory: registry)
+        metrics.leased(.large)
+        metrics.leased(.large)
+        metrics.sending(batch(3), of: notification, retries: 0, doubtful: 0)
+        metrics.sending(batch(2), of: notification, retries: 2, doubtful: 1)
+        #expect(
+            lines.isSuperset(of: [
+                "clarion_pushes_in_flight 5", "clarion_push_retries_total 2", "clarion_push_doubtful_retries_total 1",
+                #"clarion_slices_leased{weight="large"} 2"#,
+            ]))
+        metrics.sent(batch(2), of: notification, outcomes: [])
+        metrics.sent(batch(3), of: notification, outcomes: [])
+        metrics.released(.large)
+        metrics.ended(notification, in: HubID(1), state: .completed)
+        #expect(
+            lines.isSuperset(of: [
+                "clarion_pushes_in_flight 0", #"clarion_slices_leased{weight="large"} 1"#,
+                #"clarion_sends_ended_total{state="completed"} 1"#,
+            ]))
+    }
+
+    @Test("connections that fail and requests are served as 0 before there is a client")
+    func clientFromTheStart() {
+        _ = NodeGauges(factory: registry)
+        #expect(lines == ["clarion_apns_connect_failures_total 0", "clarion_apns_requests_total 0"])
+    }
+
+    @Test("the client's totals become counters that only grow, its levels gauges, and a strange GOAWAY reason is no label")
+    func client() async {
+        var gauges = NodeGauges(factory: registry)
+        var numbers = APNsClientMetrics()
+        numbers.connections = 2
+        numbers.streamLimit = 1000
+        numbers.window = 65_535
+        numbers.roundTrip = .milliseconds(250)
+        numbers.requests = 7
+        numbers.resets = 1
+        numbers.goAwaysByReason = [.shutdown: 2, APNsReason(rawValue: ""): 1]
+        gauges.write(.init(clients: 3, sum: numbers))
+        gauges.write(.init(clients: 3, sum: numbers))
+        numbers.connections = 1
+        numbers.requests = 9
+        gauges.write(.init(clients: 2, sum: numbers))
+        gauges.write(tokenAge: .seconds(61))
+        #expect(
+            lines.isSuperset(of: [
+                #"clarion_apns_connections{phase="ready"} 1"#, "clarion_apns_stream_limit 1000", "clarion_apns_requests_total 9",
+                "clarion_apns_stream_resets_total 1", #"clarion_apns_goaways_total{reason="Shutdown"} 2"#,
+                #"clarion_apns_goaways_total{reason="none"} 1"#, "clarion_apns_token_age_seconds 61",
+                "clarion_apns_connect_failures_total 0", "clarion_apns_window_bytes 65535",
+                "clarion_apns_round_trip_seconds 0.25", "clarion_apns_clients 2",
+            ]))
+    }
+
+    @Test("the backlog is read with everything else, and a store that fails leaves the rest alone")
+    func upkeep() async {
+        let clock = ManualClock()
+        // The same for both: what was counted is added to the counters once.
+        var gauges = NodeGauges(factory: registry)
+        for store in [
+            StubTelemetry(
+                backlog: .init(due: [.single: 4, .small: 3], waiting: 2, leased: 1, oldestDueAt: clock.now - .seconds(7))),
+            StubTelemetry(),
+        ] {
+            let upkeep = MetricsUpkeep(
+                telemetry: store, clients: { .init(clients: 1, sum: APNsClientMetrics()) }, tokenAge: { .seconds(5) },
+                databaseLoad: {
+                    DatabaseLoad(
+                        reads: .init(size: 4, inUse: 3, waiting: 0), writes: .init(size: 1, inUse: 1, waiting: 9), commits: 17)
+                },
+                freeBytes: { 12_345 },
+                process: { ProcessNumbers(cpuSeconds: 1.5, residentBytes: 8192, startedAt: 1000, openFiles: 5) },
+                factory: registry, clock: clock,
+                logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() })
+            await upkeep.collect(into: &gauges, TroubleLog("a test", logger: upkeep.logger))
+        }
+        #expect(
+            lines.isSuperset(of: [
+                #"clarion_slices{stage="due_single"} 4"#, #"clarion_slices{stage="due_small"} 3"#,
+                #"clarion_slices{stage="due_large"} 0"#, #"clarion_slices{stage="waiting"} 2"#,
+                #"clarion_slices{stage="leased"} 1"#,
+                "clarion_apns_token_age_seconds 5", "clarion_dispatch_lag_seconds 7",
+                #"clarion_database_connections{pool="read"} 4"#, #"clarion_database_connections_in_use{pool="read"} 3"#,
+                #"clarion_database_transactions_waiting{pool="write"} 9"#, "clarion_database_commits_total 17",
+                "clarion_disk_free_bytes 12345", "process_resident_memory_bytes 8192", "process_cpu_seconds_total 1.5",
+                "process_start_time_seconds 1000", "process_open_fds 5",
+            ]))
+    }
+
+    @Test("every role has its number of nodes, also when the last one of it is gone")
+    func nodes() {
+        let members = ["api", "api", "worker"].map {
+            NodeMember(
+                id: $0, role: $0, version: "1", schemaStep: nil, startedAt: Timestamp(seconds: 0), seenAt: Timestamp(seconds: 0))
+        }
+        NodeMembership.count(members, in: registry)
+        #expect(
+            lines.isSuperset(of: [
+                #"clarion_nodes{role="all"} 0"#, #"clarion_nodes{role="api"} 2"#, #"clarion_nodes{role="worker"} 1"#,
+            ]))
+        NodeMembership.count([members[0]], in: registry)
+        #expect(lines.isSuperset(of: [#"clarion_nodes{role="api"} 1"#, #"clarion_nodes{role="worker"} 0"#]))
+    }
+}
+
+/// A store that knows the backlog, or fails.
+private struct StubTelemetry: TelemetryStore {
+    struct Failure: Error {}
+
+    var backlog: DispatchBacklog?
+
+    func telemetry(of id: NotificationID, in hub: HubID, at now: Timestamp) async throws -> NotificationTelemetry? { nil }
+
+    func telemetry(
+        of ids: [NotificationID], in hub: HubID, at now: Timestamp
+    ) async throws -> [NotificationID: NotificationTelemetry] { [:] }
+
+    func failures(of id: NotificationID, limit: Int, in hub: HubID) async throws -> [TargetFailure] { [] }
+
+    func backlog(at now: Timestamp) async throws -> DispatchBacklog {
+        guard let backlog else { throw Failure() }
+        return backlog
+    }
+
+    func feedback(after number: Int64, limit: Int, in hub: HubID) async throws -> [DeviceFeedback] { [] }
+
+    func feedback(of id: NotificationID, after number: Int64, limit: Int, in hub: HubID) async throws -> [DeviceFeedback] { [] }
+
+    func errors(of id: NotificationID, notedAt moment: Timestamp, limit: Int, in hub: HubID) async throws -> [SendError] { [] }
+
+    func sweep(endedBefore moment: Timestamp, limit: Int) async throws -> Int { 0 }
+}

@@ -1,0 +1,118 @@
+import APNsProtocol
+import Crypto
+import Foundation
+import PushHub
+import RichPushModel
+import ServiceErrors
+import SharedAccess
+import Testing
+
+@testable import ServerOperations
+@testable import ServerSettings
+@testable import ServerStorage
+
+@Suite("Hubs from the command line")
+struct HubAdministrationTests {
+    private func withHubs(
+        isNew: Bool = false, _ body: (HubAdministration, Settings) async throws -> Void
+    ) async throws {
+        let folder = NSTemporaryDirectory() + "clarion-hubs-\(UUID().uuidString)"
+        defer { try? FileManager.default.removeItem(atPath: folder) }
+        var settings = try #require(SettingsFixture().read().settings)
+        settings.dataDirectory = folder
+        if !isNew { try await NodeStorage.during(command: settings) { _ in } }
+        try await body(HubAdministration(settings: settings), settings)
+    }
+
+    private func code(_ work: () async throws -> Void) async -> ServiceErrorCode? {
+        do { try await work() } catch { return (error as? ServiceError)?.code }
+        return nil
+    }
+
+    @Test("a hub is created, listed, shown and deleted; the node's own hub stays")
+    func life() async throws {
+        try await withHubs { hubs, settings in
+            let news = try #require(HubName("News"))
+            try await hubs.create(news, details: HubDetails(userMetadata: "for tests"))
+            #expect(try await hubs.list().map(\.name.text) == [settings.notifications.hubName, "News"])
+            let shown = try await hubs.show(news)
+            #expect(shown.rules.count == 2)
+            #expect(shown.deviceCount == 0)
+            #expect(shown.apns == nil)
+            #expect(await code { try await hubs.create(news, details: HubDetails()) } == .conflict)
+            try await hubs.delete(news)
+            #expect(await code { _ = try await hubs.show(news) } == .notFound)
+            let own = try #require(HubName(settings.notifications.hubName))
+            #expect(await code { try await hubs.delete(own) } == .conflict)
+        }
+    }
+
+    @Test("where no node has been, commands that need one say so and make nothing, and creating a hub begins one")
+    func mistypedDirectory() async throws {
+        try await withHubs(isNew: true) { hubs, settings in
+            let news = try #require(HubName("News"))
+            #expect(await code { _ = try await hubs.list() } == .notFound)
+            #expect(await code { _ = try await hubs.show(news) } == .notFound)
+            #expect(await code { try await hubs.setAPNs(nil, of: news) } == .notFound)
+            #expect(await code { _ = try await UserAdministration(settings: settings).list() } == .notFound)
+            #expect(!FileManager.default.fileExists(atPath: settings.dataDirectory))
+            try await hubs.create(news, details: HubDetails())
+            #expect(try await hubs.list().contains { $0.name == news })
+        }
+    }
+
+    @Test("keys survive from one command to the next, and change when they are rotated")
+    func keys() async throws {
+        try await withHubs { hubs, settings in
+            let own = try #require(HubName(settings.notifications.hubName))
+            let before = try await hubs.rule(named: AccessRule.fullName, of: own)
+            #expect(try await HubAdministration(settings: settings).rule(named: AccessRule.fullName, of: own) == before)
+            let after = try await hubs.rotate(.secondary, ofRule: AccessRule.fullName, of: own)
+            #expect(after.primary == before.primary)
+            #expect(after.secondary != before.secondary)
+            let root = try await hubs.rule(named: HubRegistry.rootRuleName, of: nil)
+            #expect(root.rights == Set(AccessRight.allCases))
+        }
+    }
+
+    @Test("a signing key is checked, sealed, and never shown")
+    func credential() async throws {
+        try await withHubs { hubs, settings in
+            let own = try #require(HubName(settings.notifications.hubName))
+            let pem = P256.Signing.PrivateKey().pemRepresentation
+            let good = HubAPNsCredential(
+                identity: .token(key: pem, keyID: "KEYKEYKEY0", teamID: "TEAMTEAM00"), topic: "com.example.app",
+                environment: .production)
+            try await hubs.setAPNs(good, of: own)
+            let shown = try await hubs.show(own)
+            #expect(shown.apns == good)
+            #expect(shown.record.sealedAPNs?.contains("PRIVATE") == false)
+            #expect(!"\(shown)".contains(pem.dropFirst(40).prefix(40)))
+            var bad = good
+            bad.identity = .token(key: "no key", keyID: "KEYKEYKEY0", teamID: "TEAMTEAM00")
+            #expect(await code { try await hubs.setAPNs(bad, of: own) } == .invalidField)
+            bad = good
+            bad.topic = nil
+            #expect(await code { try await hubs.setAPNs(bad, of: own) } == .invalidField)
+            try await hubs.setAPNs(nil, of: own)
+            #expect(try await hubs.show(own).apns == nil)
+        }
+    }
+
+    @Test("a database without its master key says at once what is missing")
+    func otherKey() async throws {
+        try await withHubs { hubs, settings in
+            _ = try await hubs.list()
+            try FileManager.default.removeItem(atPath: settings.dataDirectory + "/master-key")
+            do {
+                _ = try await hubs.list()
+                Issue.record("it opened")
+            } catch let error as ServiceError {
+                #expect(error.code == .notReady)
+                #expect(error.detail?.contains("master-key") == true)
+            }
+            // A new key there would be kept by a restoration that overwrites no file.
+            #expect(!FileManager.default.fileExists(atPath: settings.dataDirectory + "/master-key"))
+        }
+    }
+}

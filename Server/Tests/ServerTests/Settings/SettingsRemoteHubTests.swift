@@ -1,0 +1,41 @@
+import Testing
+
+@Suite("The setting for a hub elsewhere")
+struct SettingsRemoteHubTests {
+    private let connection = "Endpoint=sb://push.example.test:8443/;SharedAccessKeyName=full;SharedAccessKey=hunter2="
+
+    @Test("a connection string and a name make a hub elsewhere, and the key is shown nowhere")
+    func both() throws {
+        var fixture = SettingsFixture(environment: ["CLARION_REMOTE_HUB_CONNECTION_STRING": connection])
+        fixture.file = "remote-hub-name: Demo\n"
+        let result = fixture.read()
+        #expect(result.problems.isEmpty)
+        let hub = try #require(result.settings?.remoteHub)
+        #expect(hub.name == "Demo")
+        #expect(hub.connection.endpoint.authority == "push.example.test:8443")
+        var dumped = ""
+        dump(result, to: &dumped)
+        for text in [dumped, "\(hub)", result.report.description] { #expect(!text.contains("hunter2")) }
+    }
+
+    @Test("without both there is none, and half of it is a problem")
+    func half() {
+        #expect(SettingsFixture().read().settings?.remoteHub == nil)
+        let name = SettingsFixture(file: "remote-hub-name: Demo\n").problems
+        #expect(name.count == 1)
+        #expect(name.allSatisfy { $0.contains("remote-hub-connection-string") })
+        let key = SettingsFixture(environment: ["CLARION_REMOTE_HUB_CONNECTION_STRING": connection]).problems
+        #expect(key.count == 1)
+        #expect(key.allSatisfy { $0.contains("remote-hub-name") && !$0.contains("hunter2") })
+    }
+
+    @Test("a connection string that is none stops the start, and says why without the key")
+    func malformed() {
+        var fixture = SettingsFixture(environment: [
+            "CLARION_REMOTE_HUB_CONNECTION_STRING": "Endpoint=sb://h/;SharedAccessKey=hunter2="
+        ])
+        fixture.file = "remote-hub-name: Demo\n"
+        #expect(fixture.problems.count == 1)
+        #expect(fixture.problems.allSatisfy { $0.contains("SharedAccessKeyName") && !$0.contains("hunter2") })
+    }
+}
