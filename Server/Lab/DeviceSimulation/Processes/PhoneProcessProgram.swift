@@ -36,7 +36,8 @@ public enum PhoneProcessProgram {
                 if let mistake, make(mistake) { continue }
                 Task {
                     let content = await engine.enrich(request, budget: budget)
-                    for _ in 0..<(mistake == nil ? 1 : 2) { channel.send(FromExtension.content(content)) }
+                    // In one write: the phone closes the channel at the first, and the process ends then.
+                    channel.send(FromExtension.content(content), count: mistake == nil ? 1 : 2)
                 }
             case .expire: if mistake == nil { await engine.expire() }
             }
