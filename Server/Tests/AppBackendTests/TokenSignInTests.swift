@@ -54,7 +54,8 @@ import struct RichPushModel.Tag
         let issuer = try await IssuerAtWork([:])
         let error = await #expect(throws: ServiceError.self) { try await issuer.exchange(try issuer.token("ann")) }
         #expect(error?.code == .unauthenticated)
-        #expect(error?.detail == "the sign-in token was not accepted: its user does not exist, and the issuer's settings create none")
+        let refused = "the sign-in token was not accepted: its user does not exist, and the issuer's settings create none"
+        #expect(error?.detail == refused)
         #expect(try await issuer.refusals() == ["reason=no-user issuer=\(IssuerAtWork.name)"])
         #expect(try await issuer.test.rows(of: "users") == 0)
     }
