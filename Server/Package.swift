@@ -379,8 +379,8 @@ let package = Package(
             name: "clarion",
             dependencies: [
                 "AuditTrail", "AppBackend", "CommandLineSupport", "HubProtocol", "PushHub", "RemoteHub", "ServerComposition",
-                "ServerOperations", "ServerSettings", "ServiceErrors", "SharedAccess", .argumentParser, .asyncHTTPClient,
-                .nioCore, .nioPosix, .nioSSL, .richPushModel,
+                "ServerOperations", "ServerSettings", "ServiceErrors", "SharedAccess", "WireText", .argumentParser,
+                .asyncHTTPClient, .nioCore, .nioPosix, .nioSSL, .richPushModel,
                 .richPushSealing,
             ],
             swiftSettings: house),

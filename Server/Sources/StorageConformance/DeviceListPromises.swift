@@ -198,7 +198,7 @@ public enum DeviceListPromises {
         for (audience, format, limit, count, isComplete) in [
             (nil, .native(.apns), 100, 20, true), ("third", .native(.apns), 100, 7, true),
             ("all && !third", .native(.apns), 100, 13, true), ("third || all", .native(.apns), 100, 20, true),
-            ("nobody", .native(.apns), 100, 0, true), (nil, .native(.gcm), 100, 0, true), (nil, .template, 100, 0, true),
+            ("unused", .native(.apns), 100, 0, true), (nil, .native(.gcm), 100, 0, true), (nil, .template, 100, 0, true),
             ("all", .native(.apns), 20, 20, true), ("all", .native(.apns), 19, 19, false),
             ("!third", .native(.apns), 5, 5, false),
         ] as [(String?, SendFormat, Int, Int, Bool)] {

@@ -173,7 +173,7 @@ struct SendListTests {
         #expect(try await test.backend.sends(SendFilter(sender: "bob"), for: bob).sends.map(\.id) == [id])
         let unseen = await refusal { _ = try await test.backend.sends(SendFilter(sender: "bob"), for: ann) }
         #expect(unseen?.code == .notFound)
-        for (name, caller) in [("nobody", ann), ("nobody", root), ("no name!", root)] {
+        for (name, caller) in [("zoe", ann), ("zoe", root), ("no name!", root)] {
             #expect(await refusal { _ = try await test.backend.sends(SendFilter(sender: name), for: caller) } == unseen)
         }
     }

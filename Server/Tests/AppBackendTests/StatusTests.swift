@@ -111,7 +111,9 @@ struct StatusTests {
         for word in ["accepted", "skipped", "Rejected", "", "no"] {
             #expect(await code { _ = try await test.backend.details(ofSend: id, outcome: word, for: root) } == .invalidField)
         }
-        #expect(await code { _ = try await test.backend.details(ofSend: id, after: "x", for: root) } == .invalidField)
+        for cursor in ["x", "-1", "+1", "", "18446744073709551616"] {
+            #expect(await code { _ = try await test.backend.details(ofSend: id, after: cursor, for: root) } == .invalidField)
+        }
     }
 
     @Test("a sender sees no devices, may not ask for them, and does not see the sends of others")

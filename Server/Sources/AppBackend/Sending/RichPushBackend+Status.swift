@@ -42,7 +42,7 @@ extension RichPushBackend {
         let limit = min(max(limit ?? 50, 1), Self.failurePageLimit)
         let failures = try await failures(of: telemetry, outcome: outcome, after: place, limit: limit + 1) ?? []
         details.failures = failures.prefix(limit).map(\.shown)
-        details.next = failures.count > limit ? "\(failures[limit - 1].key.number)" : nil
+        details.next = failures.count > limit ? Self.cursor(behind: failures[limit - 1].key) : nil
         return details
     }
 
@@ -71,11 +71,16 @@ extension RichPushBackend {
         return outcome
     }
 
+    /// Keys have signs, and cursors none: on a command line a sign looks like an option.
+    private static let firstKey = UInt64(1) << 63
+
+    private static func cursor(behind key: SliceKey) -> String { "\(UInt64(bitPattern: key.number) ^ firstKey)" }
+
     private static func place(_ text: String) throws -> SliceKey {
-        guard let number = Int64(text) else {
+        guard text.utf8.first != UInt8(ascii: "+"), let number = UInt64(text) else {
             throw ServiceError(.invalidField, "after: a cursor is the next of the page before")
         }
-        return SliceKey(number)
+        return SliceKey(Int64(bitPattern: number ^ firstKey))
     }
 
     /// A page of what the caller sent, or for a caller who may read all sends what all users sent, newest first, with recalled and
