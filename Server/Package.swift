@@ -201,7 +201,8 @@ let package = Package(
             [
                 "AppBackend", "BackendHTTPAPI", "ClarionTesting", "ContentStorage", "EngineTesting", "HTTPService", "PushHub",
                 "SQLStorage",
-                "SQLiteDatabase", "ServerObservability", "ServiceErrors", "SharedAccess", .hummingbirdTesting, .richPushModel,
+                "SQLiteDatabase", "ServerObservability", "ServiceErrors", "SharedAccess", "TagExpressions", .hummingbirdTesting,
+                .richPushModel,
             ]),
         target(
             "ContentStorage",
