@@ -201,7 +201,8 @@ let package = Package(
             [
                 "AppBackend", "BackendHTTPAPI", "ClarionTesting", "ContentStorage", "EngineTesting", "HTTPService", "PushHub",
                 "SQLStorage",
-                "SQLiteDatabase", "ServerObservability", "ServiceErrors", "SharedAccess", .hummingbirdTesting, .richPushModel,
+                "SQLiteDatabase", "ServerObservability", "ServiceErrors", "SharedAccess", "TagExpressions", .hummingbirdTesting,
+                .richPushModel,
             ]),
         target(
             "ContentStorage",
@@ -379,8 +380,8 @@ let package = Package(
             name: "clarion",
             dependencies: [
                 "AuditTrail", "AppBackend", "CommandLineSupport", "HubProtocol", "PushHub", "RemoteHub", "ServerComposition",
-                "ServerOperations", "ServerSettings", "ServiceErrors", "SharedAccess", .argumentParser, .asyncHTTPClient,
-                .nioCore, .nioPosix, .nioSSL, .richPushModel,
+                "ServerOperations", "ServerSettings", "ServiceErrors", "SharedAccess", "WireText", .argumentParser,
+                .asyncHTTPClient, .nioCore, .nioPosix, .nioSSL, .richPushModel,
                 .richPushSealing,
             ],
             swiftSettings: house),

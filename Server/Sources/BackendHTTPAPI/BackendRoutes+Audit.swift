@@ -29,7 +29,6 @@ extension AuditFilter {
             self.action = action
         }
         (actor, subject) = (query["actor"], query["subject"])
-        from = try query.number("from", in: 0...Int.max).map { Timestamp(milliseconds: Int64($0)) }
-        until = try query.number("until", in: 0...Int.max).map { Timestamp(milliseconds: Int64($0)) }
+        (from, until) = (try query.moment("from"), try query.moment("until"))
     }
 }

@@ -14,15 +14,6 @@ extension BackendRoutes {
             try await backend.recall(call.richID(), for: call.principal)
             return Response(status: .noContent)
         }
-        add(.get, "notifications/{id}/status", for: .readSends, to: router) { call in
-            _ = try call.query()
-            return try .json(await backend.status(of: call.richID(), for: call.principal))
-        }
-        add(.get, "sends", for: .readSends, to: router) { call in
-            let query = try call.query("before", "limit")
-            let limit = try query.number("limit", in: 1...RichPushBackend.sendPageLimit)
-            return try .json(await backend.sends(before: query["before"], limit: limit, for: call.principal))
-        }
     }
 
     /// One path for three generations of callers, distinguished by the body: none is the rich push tutorial's button, a JSON string
@@ -193,6 +184,8 @@ enum FieldNames {
         "coupon", "coupon.code", "coupon.headline", "coupon.terms", "coupon.validUntil", "expiresAt", "collapseId", "sound",
         "badge", "thread", "pushesPerSecond", "id",
     ]
+    /// `AudienceQuestion`.
+    static let audience: Set<String> = ["audience"]
     /// `ReceiptBatch`.
     static let receipts: Set<String> = ["receipts", "receipts.id", "receipts.kind", "receipts.action", "receipts.at"]
     /// `InstallationUpdate`.

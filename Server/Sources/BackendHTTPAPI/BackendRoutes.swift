@@ -35,6 +35,7 @@ public struct BackendRoutes: Sendable {
             let group = router.group(RouterPath(prefix)).add(middleware: CrossSiteGuard())
             addRegistrationRoutes(to: group)
             addSendingRoutes(to: group)
+            addFollowingRoutes(to: group)
             addInboxRoutes(to: group)
             addContentRoutes(to: group)
             addInstallationRoutes(to: group)

@@ -7,6 +7,7 @@ import NIOSSL
 import RichPushModel
 import RichPushSealing
 import ServerSettings
+import WireText
 
 #if canImport(FoundationEssentials)
     import FoundationEssentials
@@ -63,11 +64,26 @@ struct BackendHTTPClient: Sendable {
         try await answer(to: HTTPClientRequest(url: address + APIRoute.status(id)), as: SendStatus.self)
     }
 
+    /// The same, with a page of the devices that got no push.
+    func details(_ id: RichID, outcome: String?, after: String?, limit: Int) async throws -> SendDetails {
+        let query = Self.query(["outcome": outcome, "after": after, "limit": "\(limit)"])
+        return try await answer(to: HTTPClientRequest(url: address + APIRoute.send(id) + query), as: SendDetails.self)
+    }
+
     /// A page of sends, newest first.
-    func sends(before: String?, limit: Int) async throws -> SendList {
-        let cursor = before.map { "&before=\($0)" } ?? ""
-        return try await answer(
-            to: HTTPClientRequest(url: address + APIRoute.sends + "?limit=\(limit)" + cursor), as: SendList.self)
+    func sends(
+        sender: String?, since: Timestamp?, until: Timestamp?, before: String?, limit: Int
+    ) async throws -> SendList {
+        let query = Self.query([
+            "sender": sender, "since": since.map { "\($0.milliseconds)" }, "until": until.map { "\($0.milliseconds)" },
+            "before": before, "limit": "\(limit)",
+        ])
+        return try await answer(to: HTTPClientRequest(url: address + APIRoute.sends + query), as: SendList.self)
+    }
+
+    /// Those parameters that have a value, as a query.
+    private static func query(_ values: KeyValuePairs<String, String?>) -> String {
+        "?" + values.compactMap { name, value in value.map { "\(name)=\(PercentEncoding.encode($0))" } }.joined(separator: "&")
     }
 
     /// Takes back what was sent.

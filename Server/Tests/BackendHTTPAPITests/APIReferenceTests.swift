@@ -2,6 +2,7 @@ import Foundation
 import HTTPTypes
 import Hummingbird
 import HummingbirdTesting
+import PushHub
 import ServiceErrors
 import Testing
 
@@ -83,6 +84,17 @@ struct APIReferenceTests {
         for name in ["RequestTimeout", "TooManyRequests", "Unavailable"] {
             #expect((responses[name]?["headers"] as? [String: Any])?["Retry-After"] != nil, "\(name)")
         }
+    }
+
+    @Test("names every outcome of a send, and which of them a device without its push can have")
+    func outcomes() async throws {
+        let components = try #require(try await description()["components"] as? [String: [String: Any]])
+        let schemas = try #require(components["schemas"] as? [String: [String: Any]])
+        let properties = try #require(schemas["SendStatus"]?["properties"] as? [String: [String: Any]])
+        let names = (properties["outcomes"]?["propertyNames"] as? [String: Any])?["enum"] as? [String]
+        #expect(names == TargetOutcome.allCases.map(\.rawValue))
+        let failed = TargetOutcome.allCases.filter { !$0.isDelivered }.map(\.rawValue)
+        #expect(schemas["FailedOutcome"]?["enum"] as? [String] == failed)
     }
 
     @Test("has a page that loads nothing from elsewhere, and that no other page frames")

@@ -177,9 +177,8 @@ public protocol BackendStore: AuditStore, ServiceKeyStore, SignInCountStore, Tok
     /// Notifications found under any of the keys and not recalled or refused, newest first; ids below `before` and above `since`.
     func find(_ query: InboxQuery) async throws -> [RichNotification]
 
-    /// Notifications with a number below `before`, whatever their state, newest first, at most `limit`: those of one sender, or all for
-    /// `nil`.
-    func sends(of sender: UserID?, before: RichID?, limit: Int) async throws -> [RichNotification]
+    /// Notifications whatever their state, newest first.
+    func sends(_ query: SendListQuery) async throws -> [RichNotification]
 
     /// Notes that the hub took it; the completion is asked for from `check` on. `false` when it was recalled meanwhile.
     func markSent(_ id: RichID, trackingID: NotificationID, check: Timestamp) async throws -> Bool

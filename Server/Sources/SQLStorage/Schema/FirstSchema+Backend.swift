@@ -170,8 +170,9 @@ extension FirstSchema {
             CREATE INDEX rich_notifications_by_thumb ON rich_notifications (app_id, thumb_id);
             CREATE INDEX rich_notifications_by_end ON rich_notifications (app_id, ended_at) WHERE ended_at IS NOT NULL;
             CREATE INDEX rich_notifications_by_expiry ON rich_notifications (app_id, expires_at) WHERE expires_at IS NOT NULL;
-            CREATE INDEX rich_notifications_by_due ON rich_notifications (app_id, due_at);
+            CREATE INDEX rich_notifications_by_due ON rich_notifications (app_id, due_at, rich_id);
             CREATE INDEX rich_notifications_by_sender ON rich_notifications (app_id, sender_id, rich_id);
+            CREATE INDEX rich_notifications_by_sender_due ON rich_notifications (app_id, sender_id, due_at, rich_id);
             """,
             // One key under which a rich notification may be found in an inbox: a tag of its audience, its sender, or all users.
             """

@@ -101,11 +101,11 @@ private enum CallerLimits {
 
     private static let users = [
         Row(
-            counted: "Sends and replies in a minute", each: "user of role `user`",
+            counted: "Sends, replies and counts of audiences in a minute", each: "user of role `user`",
             limit: setting(\.users.userSendsPerMinute),
             place: .node, answer: tooManyRequests),
         Row(
-            counted: "Sends and replies in a minute", each: "user of role `sender` or `admin`",
+            counted: "Sends, replies and counts of audiences in a minute", each: "user of role `sender` or `admin`",
             limit: setting(\.users.senderSendsPerMinute), place: .node, answer: tooManyRequests),
         Row(
             counted: "Devices that are signed in", each: "user", limit: setting(\.users.devices), place: .database,
