@@ -15,6 +15,7 @@ public enum AuditAction: String, Sendable, CaseIterable, Codable {
     case userRemoved = "user.removed"
     case userExported = "user.exported"
     case userErased = "user.erased"
+    case usersImported = "users.imported"
     case keyCreated = "key.created"
     case keyRolled = "key.rolled"
     case keyRevoked = "key.revoked"

@@ -208,6 +208,8 @@ enum FieldNames {
     static let readState: Set<String> = ["read"]
     /// `UserCreation`.
     static let newUser: Set<String> = ["name", "password", "role", "tags"]
+    /// `UserRow`.
+    static let userRow: Set<String> = ["name", "role", "tags"]
     /// `UserChange`.
     static let userChange: Set<String> = ["password", "role", "disabled", "tags"]
     /// `ServiceKeyRequest`.

@@ -39,6 +39,7 @@ public struct BackendRoutes: Sendable {
             addContentRoutes(to: group)
             addInstallationRoutes(to: group)
             addUserRoutes(to: group)
+            addUserImportRoute(to: group)
             addKeyRoutes(to: group)
             addTokenRoutes(to: group)
             addAuditRoutes(to: group)
