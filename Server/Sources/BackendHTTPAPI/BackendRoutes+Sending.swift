@@ -216,6 +216,10 @@ enum FieldNames {
     static let key: Set<String> = ["name", "scopes", "expiresAt", "networks", "requestsPerMinute"]
     /// `SignInTokenRequest`.
     static let signInToken: Set<String> = ["user", "installation", "tags", "lifetimeSeconds", "createsUser"]
+    /// `HubCreation`.
+    static let newHub: Set<String> = ["name", "metadata", "registrationSeconds", "allowsProtectedTags"]
+    /// `HubKeyRoll`.
+    static let hubKeyRoll: Set<String> = ["key"]
     /// `KeyRoll`.
     static let keyRoll: Set<String> = ["overlapSeconds"]
 }

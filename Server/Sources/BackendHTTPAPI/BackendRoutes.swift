@@ -42,6 +42,7 @@ public struct BackendRoutes: Sendable {
             addUserImportRoute(to: group)
             addKeyRoutes(to: group)
             addTokenRoutes(to: group)
+            addHubRoutes(to: group)
             addAuditRoutes(to: group)
         }
     }
