@@ -33,10 +33,10 @@ struct HubManagementTests {
     @Test(
         "what a hub cannot be is refused with the field",
         arguments: [("api", 60, "name:"), ("a b", 60, "name:"), ("a", 59, "registrationSeconds:")])
-    func refused(name: String, seconds: Int64, field: String) async throws {
+    func refused(name: String, seconds: Int, field: String) async throws {
         let test = try await TestBackend()
         let error = await refusal {
-            _ = try await test.backend.createHub(HubCreation(name: name, registrationSeconds: seconds))
+            _ = try await test.backend.createHub(HubCreation(name: name, registrationSeconds: Int64(seconds)))
         }
         #expect(error?.code == .invalidField)
         #expect(error?.detail?.hasPrefix(field) == true)

@@ -5,8 +5,6 @@ import RichPushModel
 import ServiceErrors
 import Testing
 
-import struct RichPushModel.Tag
-
 @Suite("The import of users")
 struct UserImportTests {
     /// Imports rows, and says what became of each line.

@@ -21,7 +21,7 @@ enum AuditRows {
     }
 
     private static func values(_ text: AuditText) -> [SQLValue] {
-        [.optional(text.content?.text), text.content.map { .bytes($0.salt) } ?? .null, .bytes(text.commitment)]
+        [.optional(text.content?.text), text.content.map { SQLValue.bytes($0.salt) } ?? .null, .bytes(text.commitment)]
     }
 
     private static let insertion = SQLStatement(
