@@ -120,8 +120,9 @@ private struct UserImportBatch: Sendable {
     mutating func add(_ line: UserImportLine) {
         switch line.row {
         case .success(let row):
+            let user = Result { () throws(ServiceError) in try Self.upsert(of: row, principal) }
             lines.append(
-                Line(number: line.number, name: String(row.name.unicodeScalars.prefix(64)), user: Self.upsert(of: row, principal))
+                Line(number: line.number, name: String(row.name.unicodeScalars.prefix(64)), user: user)
             )
         case .failure(let error): lines.append(Line(number: line.number, name: nil, user: .failure(error)))
         }
@@ -167,18 +168,16 @@ private struct UserImportBatch: Sendable {
         }
     }
 
-    private static func upsert(of row: UserRow, _ principal: Principal?) -> Result<UserUpsert, ServiceError> {
-        Result { () throws(ServiceError) in
-            let name = try RichPushBackend.personName(row.name)
-            if let role = row.role {
-                do { try RichPushBackend.requirePower(over: try RichPushBackend.personRole(role), principal) } catch {
-                    throw error.code == .forbidden ? ServiceError(.forbidden, "role: \(error.detail ?? "not allowed")") : error
-                }
+    private static func upsert(of row: UserRow, _ principal: Principal?) throws(ServiceError) -> UserUpsert {
+        let name = try RichPushBackend.personName(row.name)
+        if let role = row.role {
+            do { try RichPushBackend.requirePower(over: try RichPushBackend.personRole(role), principal) } catch {
+                throw error.code == .forbidden ? ServiceError(.forbidden, "role: \(error.detail ?? "not allowed")") : error
             }
-            var tags: [Tag]?
-            if let given = row.tags { tags = try RichPushBackend.checked(given) }
-            return UserUpsert(name: name, role: row.role, tags: tags)
         }
+        var tags: [Tag]?
+        if let given = row.tags { tags = try RichPushBackend.checked(given) }
+        return UserUpsert(name: name, role: row.role, tags: tags)
     }
 }
 
