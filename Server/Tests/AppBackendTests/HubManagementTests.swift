@@ -12,7 +12,8 @@ struct HubManagementTests {
         let test = try await TestBackend()
         let made = try await test.backend.createHub(
             HubCreation(name: "News", metadata: "for tests", registrationSeconds: 86_400, allowsProtectedTags: true))
-        let stored = try await test.hubs.rules(of: try #require(HubName("news")))
+        let name = try #require(HubName("news"))
+        let stored = try await test.hubs.rules(of: name)
         let rules = try #require(made.rules).sorted { $0.name < $1.name }
         #expect(rules.map(\.name) == [AccessRule.fullName, AccessRule.listenName])
         #expect(rules.map(\.rights) == [["Listen", "Send", "Manage"], ["Listen"]])
@@ -64,7 +65,8 @@ struct HubManagementTests {
         #expect(rolled.primaryKey == nil)
         #expect(rolled.secondaryKey != nil)
         #expect(rolled.secondaryKey != before.secondaryKey)
-        let stored = try await test.hubs.rule(named: AccessRule.fullName, of: try #require(HubName("news")))
+        let name = try #require(HubName("news"))
+        let stored = try await test.hubs.rule(named: AccessRule.fullName, of: name)
         #expect(stored.primary.text == before.primaryKey)
         #expect(stored.secondary.text == rolled.secondaryKey)
         let unknown = await code { _ = try await test.backend.rollHubKey(.primary, ofRule: "none", of: "news") }

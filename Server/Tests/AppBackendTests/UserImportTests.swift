@@ -1,6 +1,7 @@
 import AppBackend
 import AuditTrail
 import Foundation
+import PushHub
 import RichPushModel
 import ServiceErrors
 import Testing
