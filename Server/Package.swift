@@ -165,7 +165,8 @@ let package = Package(
         target(
             "PushHub",
             [
-                "NotificationTemplates", "ServiceErrors", "SharedAccess", "TagExpressions", "WireText", .crypto, .logging,
+                "AuditTrail", "NotificationTemplates", "ServiceErrors", "SharedAccess", "TagExpressions", "WireText", .crypto,
+                .logging,
                 .richPushModel,
             ]),
         tests(

@@ -15,9 +15,13 @@ public enum AuditAction: String, Sendable, CaseIterable, Codable {
     case userRemoved = "user.removed"
     case userExported = "user.exported"
     case userErased = "user.erased"
+    case usersImported = "users.imported"
     case keyCreated = "key.created"
     case keyRolled = "key.rolled"
     case keyRevoked = "key.revoked"
+    case hubCreated = "hub.created"
+    case hubKeyRolled = "hub.key-rolled"
+    case hubRemoved = "hub.removed"
     case sendAccepted = "send.accepted"
     case sendEnded = "send.ended"
     case sendRecalled = "send.recalled"
@@ -129,7 +133,7 @@ public struct AuditEntry: Hashable, Sendable {
     public var actor: AuditText
     /// Whom or what the act was about: the name of a user, or of a key.
     public var subject: AuditText
-    /// A number or id that names no person: of a send, or of a key.
+    /// A number, id or name that is no person's: of a send, of a key, or of a hub.
     public var object: String
     /// More, as `name=value` with blanks between: the audience of a send, the fields that changed.
     public var details: AuditText

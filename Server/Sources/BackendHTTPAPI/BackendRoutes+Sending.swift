@@ -201,12 +201,18 @@ enum FieldNames {
     static let readState: Set<String> = ["read"]
     /// `UserCreation`.
     static let newUser: Set<String> = ["name", "password", "role", "tags"]
+    /// `UserRow`.
+    static let userRow: Set<String> = ["name", "role", "tags"]
     /// `UserChange`.
     static let userChange: Set<String> = ["password", "role", "disabled", "tags"]
     /// `ServiceKeyRequest`.
     static let key: Set<String> = ["name", "scopes", "expiresAt", "networks", "requestsPerMinute"]
     /// `SignInTokenRequest`.
     static let signInToken: Set<String> = ["user", "installation", "tags", "lifetimeSeconds", "createsUser"]
+    /// `HubCreation`.
+    static let newHub: Set<String> = ["name", "metadata", "registrationSeconds", "allowsProtectedTags"]
+    /// `HubKeyRoll`.
+    static let hubKeyRoll: Set<String> = ["key"]
     /// `KeyRoll`.
     static let keyRoll: Set<String> = ["overlapSeconds"]
 }

@@ -40,8 +40,10 @@ public struct BackendRoutes: Sendable {
             addContentRoutes(to: group)
             addInstallationRoutes(to: group)
             addUserRoutes(to: group)
+            addUserImportRoute(to: group)
             addKeyRoutes(to: group)
             addTokenRoutes(to: group)
+            addHubRoutes(to: group)
             addAuditRoutes(to: group)
         }
     }
@@ -68,7 +70,9 @@ public struct BackendRoutes: Sendable {
         _ request: Request, context: ServiceRequestContext, for operation: BackendOperation? = nil
     ) async throws -> Principal {
         let credential = try AuthorizationHeader.credential(in: request.headers)
-        return try await backend.authenticate(credential, from: source(of: request, context: context), for: operation)
+        return try await backend.authenticate(credential, from: source(of: request, context: context), for: operation) {
+            context.answerFields.add($0.fields)
+        }
     }
 
     private func source(of request: Request, context: ServiceRequestContext) -> SourceAddress {
@@ -155,7 +159,19 @@ struct AuthenticatedRequest: Sendable {
     }
 }
 
+extension RequestAllowance {
+    /// As draft-ietf-httpapi-ratelimit-headers-10 has them: the policy, and what is left of it for how long.
+    fileprivate var fields: HTTPFields {
+        [
+            .rateLimitPolicy: "\"key\";q=\(perMinute);w=60",
+            .rateLimit: "\"key\";r=\(left);t=\(secondsToNext)",
+        ]
+    }
+}
+
 extension HTTPField.Name {
+    static let rateLimit = HTTPField.Name("RateLimit") ?? .via
+    static let rateLimitPolicy = HTTPField.Name("RateLimit-Policy") ?? .via
     static let idempotencyKey = HTTPField.Name("Idempotency-Key") ?? .via
     static let fileName = HTTPField.Name("X-File-Name") ?? .via
 }

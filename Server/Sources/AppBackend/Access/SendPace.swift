@@ -2,6 +2,28 @@ import RichPushModel
 import ServiceErrors
 import Synchronization
 
+/// What a caller has left of a limit of requests a minute.
+public struct RequestAllowance: Hashable, Sendable {
+    /// How many requests a minute there are.
+    public var perMinute: Int
+    /// How many may be made at once.
+    public var left: Int
+    /// After how many seconds there is one more.
+    public var secondsToNext: Int
+
+    /// Of an account that has so many requests left, with what has come back of the next one.
+    fileprivate init(perMinute: Int, left: Double) {
+        self.perMinute = perMinute
+        self.left = Int(left)
+        secondsToNext = max(1, Int((60 * (left.rounded(.down) + 1 - left) / Double(perMinute)).rounded(.up)))
+    }
+
+    /// Of a caller who has used up the limit.
+    init(perMinute: Int, refusedFor seconds: Int) {
+        (self.perMinute, left, secondsToNext) = (perMinute, 0, seconds)
+    }
+}
+
 /// How many sends each user may begin on this node. A minute's sends may come at once; they come back evenly within a minute.
 final class SendPace: Sendable {
     /// The sends that a user may begin at once, and when that was found out.
@@ -19,9 +41,10 @@ final class SendPace: Sendable {
     /// How many users are remembered.
     var count: Int { accounts.withLock { $0.count } }
 
-    /// Counts a send, or a request of a key. Throws `too-many-requests`, with the time until the next one, when the user has had all of
-    /// a minute.
-    func take(_ user: UserID, perMinute: Int, at uptime: Duration) throws(ServiceError) {
+    /// Counts a send, or a request of a key, and says what is left. Throws `too-many-requests`, with the time until the next one, when
+    /// the user has had all of a minute.
+    @discardableResult
+    func take(_ user: UserID, perMinute: Int, at uptime: Duration) throws(ServiceError) -> RequestAllowance {
         let most = Double(perMinute)
         let left = accounts.withLock { accounts in
             if accounts.count >= capacity { accounts = accounts.filter { uptime - $0.value.at < .seconds(60) } }
@@ -33,7 +56,7 @@ final class SendPace: Sendable {
             accounts[user] = account
             return left
         }
-        guard left < 1 else { return }
+        guard left < 1 else { return RequestAllowance(perMinute: perMinute, left: left - 1) }
         throw ServiceError(
             .tooManyRequests, "your account may send \(perMinute) times a minute",
             retryAfter: Int((60 * (1 - left) / most).rounded(.up)))

@@ -23,13 +23,17 @@ final class ServiceKeyAuthenticator: Sendable {
 
     /// Throws `unauthenticated` for a key that is malformed, unknown, revoked or expired, which the detail distinguishes: to know
     /// that, one needs the whole secret. Throws `forbidden` for an address that the key excludes, and `too-many-requests`.
-    func authenticate(_ secret: PrefixedSecret, from source: SourceAddress) async throws -> Principal {
+    /// `noting` gets what is left of the key's own limit, if it has one, also when nothing is.
+    func authenticate(
+        _ secret: PrefixedSecret, from source: SourceAddress, noting note: (RequestAllowance) -> Void
+    ) async throws -> Principal {
         let principal = try await principal(of: secret)
         guard let key = principal.key else { throw Self.unknown }
         let isAllowed = key.networks.isEmpty || key.networks.contains { $0.contains(source.address) }
         guard isAllowed else { throw ServiceError(.forbidden, "this service key may not be used from this address") }
         if let limit = key.requestsPerMinute {
-            do { try pace.take(principal.userID, perMinute: limit, at: clock.uptime) } catch {
+            do { note(try pace.take(principal.userID, perMinute: limit, at: clock.uptime)) } catch {
+                note(RequestAllowance(perMinute: limit, refusedFor: error.retryAfter ?? 60))
                 throw ServiceError(
                     .tooManyRequests, "this service key may make \(limit) requests a minute", retryAfter: error.retryAfter)
             }

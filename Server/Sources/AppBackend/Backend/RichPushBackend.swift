@@ -32,23 +32,27 @@ public struct RichPushBackend: Sendable {
     ///
     /// A token, of an issuer or for one use, is taken for `operation` alone if the access table grants it to tokens, and may create
     /// its user. Throws `not-ready` while the keys of its issuer are missing.
+    ///
+    /// `noting` gets what a service key has left of a limit of its own, also when the request is refused because nothing is left.
     public func authenticate(
-        _ credential: PresentedCredential, from source: SourceAddress, for operation: BackendOperation? = nil
+        _ credential: PresentedCredential, from source: SourceAddress, for operation: BackendOperation? = nil,
+        noting note: (RequestAllowance) -> Void = { _ in }
     ) async throws -> Principal {
         var principal =
             switch credential {
             case .basic(let user, let password): try await principal(ofUser: user, password: password, from: source)
-            case .bearer(let text): try await principal(ofBearer: text, from: source, for: operation)
+            case .bearer(let text): try await principal(ofBearer: text, from: source, for: operation, noting: note)
             }
         principal.source = source
         return principal
     }
 
     private func principal(
-        ofBearer text: String, from source: SourceAddress, for operation: BackendOperation?
+        ofBearer text: String, from source: SourceAddress, for operation: BackendOperation?,
+        noting note: (RequestAllowance) -> Void
     ) async throws -> Principal {
         if let secret = PrefixedSecret(text: text), secret.kind == .serviceKey {
-            return try await serviceKeys.authenticate(secret, from: source)
+            return try await serviceKeys.authenticate(secret, from: source, noting: note)
         }
         guard let form = SignInTokenForm(text) else { return try await bearers.authenticate(text) }
         // Before anything of the token is looked at.

@@ -37,6 +37,14 @@ public protocol BackendStore: AuditStore, ServiceKeyStore, SignInCountStore, Tok
     /// a user.
     func setTags(_ tags: [Tag], of id: UserID, audit entry: AuditEntry?) async throws -> Bool
 
+    /// Creates those users who do not exist, without a password, and gives the others the role and the tags that are not `nil`: each in
+    /// turn, all in one transaction. One whose role is among `protected` stays as they are. `audit` makes the entry of what became of
+    /// them; it may be called more than once.
+    func upsertUsers(
+        _ users: [UserUpsert], protecting protected: Set<UserRole>, at now: Timestamp,
+        audit: @escaping @Sendable ([UserUpsertOutcome]) -> AuditEntry?
+    ) async throws -> [UserUpsertOutcome]
+
     /// Users in the order of their folded names, after `name`.
     func users(after name: UserName?, limit: Int) async throws -> [User]
 

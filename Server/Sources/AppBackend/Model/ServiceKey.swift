@@ -8,7 +8,7 @@ import TagExpressions
 public struct ServiceKeyScope: Hashable, Sendable {
     /// The names, as they are written.
     public enum Name: String, Sendable, CaseIterable {
-        case send, status, users, devices, audit, admin
+        case send, status, users, devices, hubs, audit, admin
         case signIn = "sign-in"
     }
 

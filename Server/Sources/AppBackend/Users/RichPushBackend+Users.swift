@@ -110,7 +110,7 @@ extension RichPushBackend {
     }
 
     /// Binds the devices of a user again whose tags are not those that they should have.
-    private func bindAgain(_ user: User, with tags: [Tag]) async throws {
+    func bindAgain(_ user: User, with tags: [Tag]) async throws {
         var user = user
         let former = Set(user.tags)
         user.tags = tags
@@ -148,7 +148,7 @@ extension RichPushBackend {
         return userName
     }
 
-    private static func personRole(_ role: UserRole) throws(ServiceError) -> UserRole {
+    static func personRole(_ role: UserRole) throws(ServiceError) -> UserRole {
         guard UserRole.ofPersons.contains(role) else {
             let roles = UserRole.ofPersons.map(\.rawValue).joined(separator: ", ")
             throw ServiceError(.invalidField, "role: one of \(roles)")
@@ -158,7 +158,7 @@ extension RichPushBackend {
 
     /// Throws `forbidden` when a caller who may manage users only would gain more by it: a role above `sender`, or what a user with such a
     /// role may do.
-    private static func requirePower(over role: UserRole, _ principal: Principal?) throws(ServiceError) {
+    static func requirePower(over role: UserRole, _ principal: Principal?) throws(ServiceError) {
         guard let principal, [.admin, .auditor].contains(role) else { return }
         guard AccessTable.extent(of: .manageKeys, for: principal) == .all else {
             throw ServiceError(.forbidden, "only an administrator changes users of role \(role.rawValue)")

@@ -25,8 +25,7 @@ public struct SQLBackendStore: BackendStore {
 
 /// One transaction on the rows of the app backend. What several calls of the store do is a function here.
 struct BackendTransaction {
-    /// The app behind `/api`. Every row of the app backend carries the number of its app, and there is one.
-    private static let app = SQLValue.integer(1)
+    private static let app = AuditRows.app
 
     let connection: any SQLConnection
 

@@ -1,3 +1,4 @@
+import AuditTrail
 import HubHTTPAPI
 import PushHub
 import RichPushModel
@@ -26,7 +27,10 @@ public struct HubAdministration: Sendable {
 
     /// Creates a hub with the two default rules. Throws `conflict` when the name is taken.
     public func create(_ name: HubName, details: HubDetails) async throws {
-        _ = try await withStorage(mayBegin: true) { try await $0.hubs.create(name, HubChange(details: details)) }
+        _ = try await withStorage(mayBegin: true) { storage in
+            try await storage.hubs.create(
+                name, HubChange(details: details), audit: Self.entry(.hubCreated, name, storage))
+        }
     }
 
     /// Every hub, by name.
@@ -68,7 +72,10 @@ public struct HubAdministration: Sendable {
 
     /// Gives a rule a new key. The other key goes on working.
     public func rotate(_ place: HubRegistry.KeyPlace, ofRule rule: String, of name: HubName?) async throws -> AccessRule {
-        try await withStorage { try await $0.hubs.rotate(place, ofRule: rule, of: name) }
+        try await withStorage { storage in
+            let entry = Self.entry(.hubKeyRolled, name, storage, details: "rule=\(rule) key=\(place.rawValue)")
+            return try await storage.hubs.rotate(place, ofRule: rule, of: name, audit: entry)
+        }
     }
 
     /// Sets the credential of a hub for APNs after a look at it, or removes it.
@@ -81,9 +88,16 @@ public struct HubAdministration: Sendable {
     /// Removes a hub and all it holds; `progress` is called after each step. Throws `notFound`, and `conflict` for the node's own hub.
     public func delete(_ name: HubName, progress: @Sendable () -> Void = {}) async throws {
         try await withStorage { storage in
-            try await storage.hubs.remove(name)
+            try await storage.hubs.remove(name, audit: Self.entry(.hubRemoved, name, storage))
             while try await storage.hubs.clearStep() { progress() }
         }
+    }
+
+    /// An audit entry of a command. Without a name it is about the rules for all hubs.
+    private static func entry(
+        _ action: AuditAction, _ name: HubName?, _ storage: NodeStorage, details: String = ""
+    ) -> AuditEntry {
+        AuditEntry(action, by: .command, at: storage.clock.now, object: name?.text ?? "", details: details)
     }
 
     private static func record(_ name: HubName, _ storage: NodeStorage) async throws -> HubRecord {

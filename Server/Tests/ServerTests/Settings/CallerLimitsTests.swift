@@ -97,6 +97,9 @@ private enum CallerLimits {
             counted: "Requests under way", each: "node; a user has a quarter", limit: setting(\.listening.requestLimit),
             place: .node,
             answer: "503 `overloaded`, for a user 429 `too-many-requests`; `Retry-After` of 1 to 4"),
+        Row(
+            counted: "Requests in a minute", each: "service key", limit: "`requestsPerMinute` of the key (no limit unless set)",
+            place: .node, answer: tooManyRequests),
     ]
 
     private static let users = [
