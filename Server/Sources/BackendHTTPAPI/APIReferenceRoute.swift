@@ -55,7 +55,7 @@ public struct APIReferenceRoute: Sendable {
 }
 
 /// A description in both of its forms.
-private struct APIDescription: Sendable {
+struct APIDescription: Sendable {
     let yaml: EmbeddedFile
     let json: EmbeddedFile
 
@@ -65,7 +65,7 @@ private struct APIDescription: Sendable {
     }
 
     /// The description as JSON, its members in the order of the file. A test reads it, so a file that is no YAML never ships.
-    private static func json(of bytes: [UInt8]) -> String {
+    static func json(of bytes: [UInt8]) -> String {
         guard let root = try? Yams.compose(yaml: String(decoding: bytes, as: UTF8.self)) else { return "{}" }
         return YAMLNode(node: root).json
     }
