@@ -61,9 +61,7 @@ enum HubReference {
     }
 
     /// Notes an issue when a hub gave an answer to its protocol that the description does not have.
-    static func expect(
-        _ answer: TestResponse, to method: HTTPRequest.Method, _ target: String, at location: SourceLocation = #_sourceLocation
-    ) {
+    static func expect(_ answer: TestResponse, to method: HTTPRequest.Method, _ target: String) {
         let path = target.prefix { $0 != "?" }
         let method = method == .head ? "GET" : method.rawValue
         guard case .route(let route) = HubRoute.match(method: method, path: path) else { return }
@@ -74,7 +72,7 @@ enum HubReference {
         let isKnown = described.contains { answers in
             answers[answer.status.code].map { types in type.map(types.contains) ?? true } ?? false
         }
-        #expect(isKnown, "\(method) \(path): \(answer.status.code) \(type ?? "")", sourceLocation: location)
+        #expect(isKnown, "\(method) \(path): \(answer.status.code) \(type ?? "")")
     }
 
     private static func read() throws -> [Operation] {
