@@ -245,7 +245,7 @@ let package = Package(
         tests(
             "HubHTTPAPITests",
             [
-                "ContentStorage", "EngineTesting", "HTTPService", "HubHTTPAPI", "HubProtocol", "ClarionTesting", "PushHub",
+                "BackendHTTPAPI", "ContentStorage", "EngineTesting", "HTTPService", "HubHTTPAPI", "HubProtocol", "ClarionTesting", "PushHub",
                 "SQLStorage",
                 "SQLiteDatabase",
                 "ServiceErrors", "SharedAccess", "TagExpressions", .httpTypes, .hummingbird, .hummingbirdTesting, .logging,

@@ -108,6 +108,7 @@ final class HubUnderTest: Sendable {
         let response = try await application.test(.router) { client in
             try await client.executeRequest(uri: request.target, method: method, headers: headers, body: body)
         }
+        HubReference.expect(response, to: method, request.target)
         return ClientAnswer(
             status: response.status.code,
             headers: Dictionary(
