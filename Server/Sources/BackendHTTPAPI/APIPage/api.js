@@ -121,7 +121,10 @@ function responseList(operation) {
 
 function securityWords(operation) {
   const names = (operation.security ?? description.security ?? []).flatMap((entry) => Object.keys(entry));
-  const known = { basic: "user and password", installation: "installation credential", serviceKey: "service key", ticket: "ticket" };
+  const known = {
+    basic: "user and password", installation: "installation credential", signInToken: "sign-in token", serviceKey: "service key",
+    ticket: "ticket",
+  };
   return `Signed with: ${names.map((name) => known[name] ?? name).join(", ")}`;
 }
 
