@@ -82,7 +82,7 @@ class Stage:
             "CLARION_DATA_DIRECTORY": f"{folder}/data", "CLARION_LISTEN_PORT": "0", "CLARION_TRUSTED_ISSUERS": issuers,
             "CLARION_APNS_ENVIRONMENT": "sandbox", "CLARION_APNS_TOPIC": TOPIC, "CLARION_APNS_TEAM_ID": "LOCALTEAM0",
             "CLARION_APNS_KEY_ID": "LOCALKEY00", "CLARION_APNS_KEY_PATH": f"{folder}/apns/AuthKey_LOCALKEY00.p8",
-            "CLARION_APNS_HOST": "localhost", "CLARION_APNS_TRUST_ROOTS_PATH": f"{folder}/apns/authority.pem",
+            "CLARION_APNS_HOST": "127.0.0.1", "CLARION_APNS_TRUST_ROOTS_PATH": f"{folder}/apns/authority.pem",
             "CLARION_APNS_PORT": apns.printed(r"on https://[^ ]*:(\d+),"),
         }
         made = subprocess.run([self.clarion, "key", "create", "shop", "--scope", "send", "status"], check=True, timeout=60,
