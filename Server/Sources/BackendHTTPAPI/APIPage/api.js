@@ -126,7 +126,10 @@ function responseList(operation) {
 
 function securityWords(operation) {
   const schemes = (operation.security ?? description.security ?? []).flatMap((entry) => Object.entries(entry));
-  const known = { basic: "user and password", installation: "installation credential", serviceKey: "service key", ticket: "ticket" };
+  const known = {
+    basic: "user and password", installation: "installation credential", signInToken: "sign-in token", serviceKey: "service key",
+    ticket: "ticket",
+  };
   const rights = schemes.flatMap(([, names]) => names);
   if (rights.length) return `Signed with a key that has the right ${rights.join(" or ")}`;
   return `Signed with: ${schemes.map(([name]) => known[name] ?? name).join(", ")}`;

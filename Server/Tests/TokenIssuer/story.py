@@ -1,0 +1,218 @@
+"""Users of an OpenID Connect provider sign in, with Clarion, the local APNs and the provider as processes of their own.
+
+Usage: story.py <folder of the programs> <folder of the unpacked provider> <empty folder>
+Exits with 0 when every answer was the expected one.
+"""
+
+import http.client
+import json
+import os
+import struct
+import subprocess
+import sys
+import time
+import urllib.parse
+import zlib
+
+from glewlwyd import Glewlwyd, signing_key
+from programs import Program
+
+TOPIC = "org.example.app"
+APP, OTHER_APP = "app", "other-app"
+REFUSED = "the sign-in token was not accepted: "
+ISSUERS = """
+- issuer: {issuer}
+  audiences: [{audience}]
+  algorithms: [RS256]
+  token-kind: id
+  user-claim: /name
+  leeway-seconds: 0
+  create-users: true
+"""
+
+
+def expect(what, seen, wanted):
+    if seen != wanted:
+        raise SystemExit(f"{what}: expected {wanted!r}, saw {seen!r}")
+    print(f"{what}: {seen!r}" if len(repr(seen)) < 100 else what, flush=True)
+
+
+def picture():
+    """A PNG of one pixel."""
+
+    def chunk(kind, data):
+        return struct.pack(">I", len(data)) + kind + data + struct.pack(">I", zlib.crc32(kind + data))
+
+    header = struct.pack(">IIBBBBB", 1, 1, 8, 2, 0, 0, 0)
+    pixels = zlib.compress(b"\x00\x20\x60\xa0")
+    return b"\x89PNG\r\n\x1a\n" + chunk(b"IHDR", header) + chunk(b"IDAT", pixels) + chunk(b"IEND", b"")
+
+
+def call(address, method, path, credential=None, body=None, media_type="application/json"):
+    """One request: the status, and the answer as an object where it is JSON, else as bytes."""
+    parts = urllib.parse.urlsplit(address)
+    connection = http.client.HTTPConnection(parts.hostname, parts.port, timeout=30)
+    headers = {"Authorization": "Bearer " + credential} if credential else {}
+    if body is not None:
+        headers["Content-Type"] = media_type
+        body = json.dumps(body) if isinstance(body, dict) else body
+    try:
+        connection.request(method, path, body, headers)
+        answer = connection.getresponse()
+        data = answer.read()
+    finally:
+        connection.close()
+    return answer.status, json.loads(data) if "json" in (answer.headers["Content-Type"] or "") else data
+
+
+class Stage:
+    """The local APNs, Clarion and what its phones need."""
+
+    def __init__(self, programs, provider, folder):
+        self.clarion = os.path.join(programs, "clarion")
+        self.folder = folder
+        self.running = []
+        apns = self.start("apns", os.path.join(programs, "clarion-lab"), "emulator", "--port", "0", "--management-port", "0",
+                          "--admin-port", "0", "--directory", f"{folder}/apns")
+        self.phones = apns.printed(r"(http://[^/ ]*)/apps")
+        issuers = f"{folder}/issuers.yaml"
+        with open(issuers, "w", encoding="ascii") as file:
+            file.write(ISSUERS.format(issuer=provider.issuer, audience=APP))
+        self.settings = {
+            "CLARION_DATA_DIRECTORY": f"{folder}/data", "CLARION_LISTEN_PORT": "0", "CLARION_TRUSTED_ISSUERS": issuers,
+            "CLARION_APNS_ENVIRONMENT": "sandbox", "CLARION_APNS_TOPIC": TOPIC, "CLARION_APNS_TEAM_ID": "LOCALTEAM0",
+            "CLARION_APNS_KEY_ID": "LOCALKEY00", "CLARION_APNS_KEY_PATH": f"{folder}/apns/AuthKey_LOCALKEY00.p8",
+            "CLARION_APNS_HOST": "127.0.0.1", "CLARION_APNS_TRUST_ROOTS_PATH": f"{folder}/apns/authority.pem",
+            "CLARION_APNS_PORT": apns.printed(r"on https://[^ ]*:(\d+),"),
+        }
+        made = subprocess.run([self.clarion, "key", "create", "shop", "--scope", "send", "status"], check=True, timeout=60,
+                              env={**os.environ, **self.settings}, stdout=subprocess.PIPE, text=True)
+        self.key = made.stdout.strip()
+        self.serve()
+
+    def start(self, name, *arguments, settings=None):
+        program = Program(os.path.join(self.folder, name + ".log"), arguments, settings)
+        self.running.append(program)
+        return program
+
+    def serve(self):
+        """Starts Clarion on a port of the system's choice."""
+        self.server = self.start("server", self.clarion, "serve", settings=self.settings)
+        self.address = self.server.printed(r"Listening on (http:[^ \n]*)")
+
+    def restart(self):
+        self.server.stop()
+        self.serve()
+
+    def stop(self):
+        for program in reversed(self.running):
+            program.stop()
+
+    def device_token(self, device):
+        return call(self.phones, "POST", f"/devices/{device}/tokens", body={"topic": TOPIC})[1]["token"]
+
+    def sign_in(self, device, token):
+        """What a phone is answered that brings a token of the provider."""
+        handle = self.device_token(device)
+        body = {"platform": "apns", "handle": handle, "tags": [], "environment": "sandbox", "topic": TOPIC}
+        return call(self.address, "PUT", f"/api/v1/installations/{device}", token, body)
+
+    def signs_in(self, what, device, token):
+        """Signs a phone in, and returns its credential."""
+        status, answer = self.sign_in(device, token)
+        expect(what, (status, answer.get("user"), answer.get("detail")), (200, "alice", None))
+        return answer["credential"]
+
+    def is_refused(self, what, token, reason):
+        status, answer = self.sign_in("refused-phone", token)
+        expect(what, (status, answer.get("detail")), (401, REFUSED + reason))
+
+    def push(self, device):
+        """The next push that reaches a device."""
+        parts = urllib.parse.urlsplit(self.phones)
+        connection = http.client.HTTPConnection(parts.hostname, parts.port, timeout=30)
+        try:
+            connection.request("GET", f"/devices/{device}/pushes")
+            for line in connection.getresponse():
+                if line.startswith(b"data: "):
+                    return json.loads(json.loads(line[len("data: "):])["payload"])
+        finally:
+            connection.close()
+        raise SystemExit(f"the stream of {device} ended without a push")
+
+
+def rich_push(stage, credential):
+    """A service sends a picture, the phone gets the push and fetches the picture."""
+    bytes_sent = picture()
+    status, stored = call(stage.address, "POST", "/api/v1/content", stage.key, bytes_sent, "image/png")
+    expect("the service stores a picture", status, 201)
+    send = {"audience": "username:alice", "message": "The chart of today", "contentId": stored["id"]}
+    status, sent = call(stage.address, "POST", "/api/v1/notifications", stage.key, send)
+    expect("the service sends it", status, 201)
+    expect("the push that reaches the phone names the send", str(stage.push("phone").get("richId")), sent["id"])
+    path = f"/api/v1/notifications/{sent['id']}"
+    expect("the phone fetches the picture", call(stage.address, "GET", path, credential), (200, bytes_sent))
+    expect("nobody else does", call(stage.address, "GET", path)[0], 401)
+
+
+def refusals(stage, provider, key):
+    stage.is_refused(
+        "a token for another app is refused", provider.id_token("alice", OTHER_APP),
+        "the claim aud has none of the audiences of the issuer's settings")
+    provider.set_up(key, lifetime=1)
+    short = provider.id_token("alice", APP)
+    provider.set_up(key)
+    time.sleep(2.1)  # Its life: both sides count in whole seconds.
+    stage.is_refused("a token that has expired is refused", short, "the token has expired")
+    head, claims, signature = provider.id_token("alice", APP).split(".")
+    forged = signature[:-8] + ("A" * 8 if signature[-8:] != "A" * 8 else "B" * 8)
+    stage.is_refused("a token with another signature is refused", f"{head}.{claims}.{forged}", "the signature is not valid")
+
+
+def outage_and_rotation(stage, provider, folder):
+    unknown = "the issuer's key set has no usable key for this kid or alg"
+    early, late = provider.id_token("alice", APP), provider.id_token("alice", APP)
+    provider.stop()
+    stage.restart()
+    stage.signs_in("without the provider, after a restart, a token signs in with the kept keys", "second-phone", early)
+    provider.start()
+    provider.set_up(signing_key(folder, "second.pem"))
+    stage.signs_in("the provider is back with a new key, and its token signs in", "third-phone", provider.id_token("alice", APP))
+    stage.is_refused("a token of the key before is refused", late, unknown)
+    provider.set_up(signing_key(folder, "third.pem"))
+    stage.is_refused("a token of a third key is refused: the set was fetched this minute", provider.id_token("alice", APP), unknown)
+
+
+def tell(stage, provider, folder):
+    key = signing_key(folder, "first.pem")
+    provider.set_up(key)
+    for client in (APP, OTHER_APP):
+        provider.add_client(client)
+    provider.add_user("alice")
+    token = provider.id_token("alice", APP)
+    credential = stage.signs_in("a phone signs in with a token of the provider", "phone", token)
+    expect("the token itself opens no other route", call(stage.address, "GET", "/api/v1/me", token)[0], 401)
+    rich_push(stage, credential)
+    refusals(stage, provider, key)
+    outage_and_rotation(stage, provider, folder)
+    expect("the first phone is signed in all the time", call(stage.address, "GET", "/api/v1/me", credential)[0], 200)
+
+
+def main():
+    programs, root, folder = sys.argv[1:]
+    provider = Glewlwyd(root, os.path.join(folder, "provider"))
+    stage = None
+    try:
+        provider.start()
+        stage = Stage(programs, provider, folder)
+        tell(stage, provider, folder)
+    except BaseException:
+        print(provider.log()[-5_000:], stage.server.text()[-5_000:] if stage else "", file=sys.stderr)
+        raise
+    finally:
+        if stage:
+            stage.stop()
+        provider.stop()
+
+
+main()
