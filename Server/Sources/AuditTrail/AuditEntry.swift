@@ -95,14 +95,14 @@ public struct AuditText: Hashable, Sendable {
         var commitment: [UInt8] { Array(SHA256.hash(data: salt + Array(text.utf8))) }
     }
 
-    /// Commits to a text with 16 random bytes. An invalid scalar cannot be in a text, and control characters are replaced, so that no
-    /// text begins a new line in a log that an entry is written to.
+    /// Commits to a text with 16 random bytes, and cuts a long one. What a terminal or a log would not show as it is gets replaced: a text
+    /// begins no new line, moves no cursor and turns no direction of writing around.
     public init(_ text: String) {
         var generator = SystemRandomNumberGenerator()
         let salt = (0..<16).map { _ in UInt8.random(in: .min ... .max, using: &generator) }
-        let shown = String(
-            text.prefix(Self.limit).map { $0.unicodeScalars.contains { $0.value < 0x20 || $0.value == 0x7F } ? "?" : $0 })
-        let content = Content(text: shown, salt: salt)
+        // By scalars: one character may have any number of them.
+        let shown = text.unicodeScalars.prefix(Self.limit).map { Self.isShown($0) ? $0 : "?" }
+        let content = Content(text: String(String.UnicodeScalarView(shown)), salt: salt)
         self.content = content
         commitment = content.commitment
     }
@@ -117,6 +117,13 @@ public struct AuditText: Hashable, Sendable {
     public var isTrue: Bool { content.map { $0.commitment == commitment } ?? true }
 
     private static let limit = 2_000
+
+    private static func isShown(_ scalar: Unicode.Scalar) -> Bool {
+        switch scalar.properties.generalCategory {
+        case .control, .format, .lineSeparator, .paragraphSeparator: false
+        default: true
+        }
+    }
 }
 
 /// One entry of the audit. It holds no secret, no device token and no content.

@@ -56,8 +56,13 @@ public struct BackendRoutes: Sendable {
             try await admission.handling { place in
                 let principal = try await authenticate(request, context: context, for: operation)
                 try place.assign(to: principal.userID)
-                try principal.require(operation)
-                return try await handler(AuthenticatedRequest(request: request, context: context, principal: principal))
+                do {
+                    try principal.require(operation)
+                    return try await handler(AuthenticatedRequest(request: request, context: context, principal: principal))
+                } catch let error as ServiceError where error.code == .forbidden {
+                    await backend.noteRefusal(of: operation, to: principal)
+                    throw error
+                }
             }
         }
     }

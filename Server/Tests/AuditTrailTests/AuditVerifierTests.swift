@@ -158,6 +158,16 @@ import Testing
         #expect(AuditText("ann").commitment != AuditText("ann").commitment)
     }
 
+    @Test(
+        "a text shows nothing that moves a cursor, hides or turns around, and has a bounded number of bytes",
+        arguments: ["\u{9B}2J", "a\u{202E}b", "a\u{2028}b", "\u{FEFF}a", "a\u{200B}b", "\u{1B}[31m"])
+    func shownTexts(text: String) throws {
+        let shown = try #require(AuditText(text).content?.text)
+        #expect(shown.contains("?"))
+        #expect(shown.unicodeScalars.count == text.unicodeScalars.count)
+        #expect(AuditText("e" + String(repeating: "\u{301}", count: 9_000)).content?.text.utf8.count ?? 0 < 5_000)
+    }
+
     @Test("any single change of a random audit is found")
     func randomChanges() throws {
         let seed = UInt64.random(in: 0 ... .max)
