@@ -97,6 +97,29 @@ struct AuditChainTests {
         #expect(try await bench.entries().contains { $0.action == "user.erased" })
     }
 
+    @Test("an erasure that was cut off has its entry, and its repetition leaves no name")
+    func cutOffErasure() async throws {
+        let bench = try await AuditBench()
+        bench.test.hub.failCancels(times: 1)
+        #expect(await code { try await bench.backend.eraseUser(name: "ann", by: bench.root) } != nil)
+        #expect(try await bench.entries().map(\.action) == ["user.erased"])
+        try await bench.backend.eraseUser(name: "ann", by: bench.root)
+        #expect(try await bench.entries().map(\.action) == ["user.erased", "user.erased"])
+        #expect(try await !bench.columns().lowercased().contains("ann"))
+    }
+
+    @Test("keys and tokens that an erased user made stay, without the name")
+    func maker() async throws {
+        let bench = try await AuditBench()
+        try await bench.backend.addUser(name: "Zoe", password: TestBackend.password(of: "Zoe"), role: .admin)
+        let zoe = try await bench.test.signIn("Zoe")
+        _ = try await bench.test.key("late", "send", by: zoe)
+        _ = try await bench.backend.mintSignInToken(SignInTokenRequest(user: "bob"), by: zoe)
+        try await bench.backend.eraseUser(name: "zoe", by: bench.root)
+        #expect(try await bench.backend.keys().keys.map(\.createdBy) == ["a command", "user"])
+        #expect(try await bench.test.rows(of: "sign_in_tokens WHERE created_by = 'user'") == 1)
+    }
+
     @Test("an export leaves one entry, which names the user")
     func exported() async throws {
         let bench = try await AuditBench()

@@ -265,7 +265,7 @@ public protocol BackendStore: AuditStore, ServiceKeyStore, SignInCountStore, Tok
 
     /// Ends every way to sign in as the user and what is signed in. What is kept of their identities is a digest, by which tokens
     /// that were issued before `now` are refused.
-    func lockOut(_ user: UserID, at now: Timestamp) async throws
+    func lockOut(_ user: UserID, at now: Timestamp, audit entry: AuditEntry?) async throws
 
     /// Notifications that are removed with the user and are not yet recalled, or cancelled at the hub: those they sent, and those for
     /// them alone.

@@ -26,6 +26,9 @@ extension SQLBackendStore {
         for statement in [ErasureSQL.loosenAudit, ErasureSQL.loosenOtherAudit] {
             try await repeated { try $0.run(statement, user.id, Self.batch) }
         }
+        for statement in [ErasureSQL.loosenKeys, ErasureSQL.loosenTokens] {
+            try await repeated { try $0.run(statement, "user \(user.name.folded)", Self.batch) }
+        }
         try await repeated { try $0.removeCredentials(of: user.id) }
         try await repeated { try $0.removeSignInTokens(of: user.id) }
         try await repeated { try $0.buryIdentities(of: user.id, at: now) }
@@ -125,7 +128,7 @@ private enum ErasureSQL {
     static let all =
         owned + [
             selectPage, selectAudiences, updateAudience, deleteKey, selectReceipts, loosenReceipt, loosenAudit, loosenOtherAudit,
-            selectTagged, selectSends, updateSend, blankEnded, deleteFeedback, loosenFailures,
+            loosenKeys, loosenTokens, selectTagged, selectSends, updateSend, blankEnded, deleteFeedback, loosenFailures,
         ]
 
     /// What goes with the user as it is.
@@ -167,6 +170,17 @@ private enum ErasureSQL {
         """
         UPDATE backend_audit SET other_user_id = NULL, record_id = NULL WHERE app_id = $1 AND entry_id IN (
             SELECT entry_id FROM backend_audit WHERE app_id = $1 AND other_user_id = $2 LIMIT $3)
+        """)
+    /// Keys and tokens that the user made stay, without the name.
+    static let loosenKeys = SQLStatement(
+        """
+        UPDATE service_keys SET created_by = 'user' WHERE app_id = $1 AND key_id IN (
+            SELECT key_id FROM service_keys WHERE app_id = $1 AND LOWER(created_by) = $2 LIMIT $3)
+        """)
+    static let loosenTokens = SQLStatement(
+        """
+        UPDATE sign_in_tokens SET created_by = 'user' WHERE app_id = $1 AND digest IN (
+            SELECT digest FROM sign_in_tokens WHERE app_id = $1 AND LOWER(created_by) = $2 LIMIT $3)
         """)
     static let deleteBindings = SQLStatement(
         """

@@ -1,4 +1,5 @@
 import AppBackend
+import AuditTrail
 import PushHub
 import RichPushModel
 import TagExpressions
@@ -20,12 +21,13 @@ extension SQLBackendStore {
         return try await reading { try $0.rows(table.statement, user, after, limit).map(table.record) }
     }
 
-    public func lockOut(_ user: UserID, at now: Timestamp) async throws {
+    public func lockOut(_ user: UserID, at now: Timestamp, audit entry: AuditEntry?) async throws {
         try await writing { transaction in
             try transaction.run(UserDataSQL.forgetPassword, user, now)
             try transaction.removeSignInTokens(of: user)
             try transaction.buryIdentities(of: user, at: now)
             try transaction.removeCredentials(of: user)
+            try transaction.audit(entry)
         }
     }
 

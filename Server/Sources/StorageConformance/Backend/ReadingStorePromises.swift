@@ -189,7 +189,7 @@ public enum ReadingStorePromises {
             try await store.issue(try Sample.credential("phone-\(name)", of: user, digest: 1))
         }
         let ada = try #require(try await store.user(named: try Sample.name("ada"))).user
-        try await store.lockOut(ada.id, at: Sample.start)
+        try await store.lockOut(ada.id, at: Sample.start, audit: nil)
         let locked = try #require(try await store.user(named: ada.name))
         #expect(locked.password == nil && locked.user.credentialVersion > ada.credentialVersion)
         #expect(try await store.credential(of: try #require(InstallationID("phone-ada"))) == nil)
