@@ -136,9 +136,9 @@ public struct AuditEntry: Hashable, Sendable {
     public var actor: AuditText
     /// Whom or what the act was about: the name of a user, or of a key.
     public var subject: AuditText
-    /// A number or id that names no person: of a send, or of a key.
+    /// A number that names no person: of a send, or of a key.
     public var object: String
-    /// More, as `name=value` with blanks between: the audience of a send, the fields that changed.
+    /// More, as `name=value` with blanks between: the audience of a send, the fields that changed, an installation.
     public var details: AuditText
 
     /// Creates an entry, with an id of 128 random bits.
@@ -158,13 +158,16 @@ public struct AuditEntry: Hashable, Sendable {
     }
 
     /// An entry of something that the act of this one brought about, by the same actor.
-    public func causing(_ action: AuditAction, subject: String, object: String = "") -> AuditEntry {
+    public func causing(_ action: AuditAction, subject: String, details: String) -> AuditEntry {
         var entry = self
         entry.id = Hexadecimal.random(byteCount: 16)
         entry.action = action
-        (entry.subject, entry.object, entry.details) = (AuditText(subject), object, AuditText(""))
+        (entry.subject, entry.object, entry.details) = (AuditText(subject), "", AuditText(details))
         return entry
     }
+
+    /// How details name an installation, whose id is a person's and goes with them.
+    public static func installation(_ id: String) -> String { "installation=\(id)" }
 
     /// Takes an entry from storage.
     public init(

@@ -54,7 +54,6 @@ struct BackendSweep {
                     limit: limit)
             },
             { try await store.removeBindings(closedBefore: now - Self.bindingMargin, limit: $0) },
-            { try await store.removeAuditEntries(before: now - retention.audit, limit: $0) },
             { try await store.removeExpiredContents(before: now, limit: $0) },
             { try await endExpired(before: now, limit: $0) },
             { try await store.removeIdempotencyKeys(before: now - settings.idempotencyKeyLifetime, limit: $0) },

@@ -23,9 +23,6 @@ extension SQLBackendStore {
         }
         try await repeated { try $0.removeContents(of: user.id, limit: Self.batch) }
         try await loosenReceipts(of: user.id)
-        for statement in [ErasureSQL.loosenAudit, ErasureSQL.loosenOtherAudit] {
-            try await repeated { try $0.run(statement, user.id, Self.batch) }
-        }
         for statement in [ErasureSQL.loosenKeys, ErasureSQL.loosenTokens] {
             try await repeated { try $0.run(statement, "user \(user.name.folded)", Self.batch) }
         }
@@ -127,7 +124,7 @@ extension SQLStatement { static let ofErasure = ErasureSQL.all }
 private enum ErasureSQL {
     static let all =
         owned + [
-            selectPage, selectAudiences, updateAudience, deleteKey, selectReceipts, loosenReceipt, loosenAudit, loosenOtherAudit,
+            selectPage, selectAudiences, updateAudience, deleteKey, selectReceipts, loosenReceipt,
             loosenKeys, loosenTokens, selectTagged, selectSends, updateSend, blankEnded, deleteFeedback, loosenFailures,
         ]
 
@@ -160,16 +157,6 @@ private enum ErasureSQL {
         """
         UPDATE receipts SET user_id = 0, installation_id = $3, receipt_key = $3, action = NULL
         WHERE app_id = $1 AND receipt_key = $2
-        """)
-    static let loosenAudit = SQLStatement(
-        """
-        UPDATE backend_audit SET user_id = 0, record_id = NULL WHERE app_id = $1 AND entry_id IN (
-            SELECT entry_id FROM backend_audit WHERE app_id = $1 AND user_id = $2 LIMIT $3)
-        """)
-    static let loosenOtherAudit = SQLStatement(
-        """
-        UPDATE backend_audit SET other_user_id = NULL, record_id = NULL WHERE app_id = $1 AND entry_id IN (
-            SELECT entry_id FROM backend_audit WHERE app_id = $1 AND other_user_id = $2 LIMIT $3)
         """)
     /// Keys and tokens that the user made stay, without the name.
     static let loosenKeys = SQLStatement(
