@@ -237,13 +237,14 @@ let package = Package(
         target(
             "HubHTTPAPI",
             [
-                "HTTPService", "HubProtocol", "NotificationTemplates", "PushHub", "ServiceErrors", "SharedAccess",
+                "AuditTrail", "HTTPService", "HubProtocol", "NotificationTemplates", "PushHub", "ServiceErrors", "SharedAccess",
                 "TagExpressions", "WireText", .crypto, .hummingbird, .httpTypes, .logging, .nioCore, .nioPosix, .richPushModel,
             ]),
         tests(
             "HubHTTPAPITests",
             [
-                "ContentStorage", "EngineTesting", "HTTPService", "HubHTTPAPI", "HubProtocol", "ClarionTesting", "PushHub",
+                "AuditTrail", "ContentStorage", "EngineTesting", "HTTPService", "HubHTTPAPI", "HubProtocol", "ClarionTesting",
+                "PushHub",
                 "SQLStorage",
                 "SQLiteDatabase",
                 "ServiceErrors", "SharedAccess", "TagExpressions", .httpTypes, .hummingbird, .hummingbirdTesting, .logging,

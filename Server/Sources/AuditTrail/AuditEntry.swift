@@ -21,6 +21,11 @@ public enum AuditAction: String, Sendable, CaseIterable, Codable {
     case sendAccepted = "send.accepted"
     case sendEnded = "send.ended"
     case sendRecalled = "send.recalled"
+    case hubCreated = "hub.created"
+    case hubChanged = "hub.changed"
+    case hubRemoved = "hub.removed"
+    case hubKeyShown = "hub.key-shown"
+    case contentsAdopted = "contents.adopted"
     case auditRead = "audit.read"
     case auditPruned = "audit.pruned"
 }
@@ -31,7 +36,7 @@ public enum AuditActor: Hashable, Sendable {
     case user(String)
     /// An installation credential of a user.
     case installation(of: String)
-    /// A service key, by its name.
+    /// A service key, or a key of hubs, by its name.
     case key(String)
     /// A command on the machine of a node, which needs no credential.
     case command

@@ -1,3 +1,4 @@
+import AuditTrail
 import HubProtocol
 import Hummingbird
 import PushHub
@@ -27,6 +28,8 @@ public struct HubHTTPOptions: Sendable {
     public var files: HubFiles?
     /// What `/` shows in a browser, where clients with a signature list the hubs; `nil` is the error for a missing signature.
     public var startPage: (@Sendable () -> Response)?
+    /// Records in the audit that a hub was created, changed or removed.
+    public var record: @Sendable (AuditEntry) async throws -> Void = { _ in }
 
     public init(
         clock: any ServiceClock = .system, limits: HubLimits = HubLimits(), publicHosts: [String] = [],

@@ -1,3 +1,4 @@
+import AuditTrail
 import HTTPTypes
 import HubProtocol
 import Hummingbird
@@ -25,6 +26,7 @@ extension HubRoutes {
         case .deleteHub:
             try await directory.registry.remove(try HubRegistry.name(call.route.hub))
             directory.catalog.forget()
+            try await record(.hubRemoved, call)
             return HubAnswer.empty(.deleteHub)
         default:
             guard let served = call.served else {
@@ -44,6 +46,7 @@ extension HubRoutes {
         defer { directory.catalog.forget() }
         guard call.ifMatch != nil else {
             let record = try await registry.create(name, try description.definition())
+            try await self.record(.hubCreated, call)
             var response = Self.entry(record, rules: try await registry.rules(of: name), call)
             response.status = .init(code: HubOperation.createdHubStatus)
             return response
@@ -51,9 +54,16 @@ extension HubRoutes {
         guard let record = try await registry.hub(named: name) else {
             throw ServiceError(.notFound, "There is no hub with this name")
         }
-        let changed = try await registry.update(
-            name, with: try description.change(of: record, rules: try await registry.rules(of: name)))
+        let change = try description.change(of: record, rules: try await registry.rules(of: name))
+        let changed = try await registry.update(name, with: change)
+        try await self.record(.hubChanged, call, change.words)
         return Self.entry(changed, rules: try await registry.rules(of: name), call)
+    }
+
+    /// Records what the holder of a key of all hubs did.
+    private func record(_ action: AuditAction, _ call: HubCall, _ words: [String] = []) async throws {
+        let details = (["hub=\(call.route.hub)"] + words).joined(separator: " ")
+        try await options.record(AuditEntry(action, by: .key(call.grant.rule), at: call.now, details: details))
     }
 
     private func list(_ call: HubCall) async throws -> Response {
@@ -77,6 +87,18 @@ extension HubRoutes {
     private static func entry(_ record: HubRecord, rules: [AccessRule], _ call: HubCall) -> Response {
         let entry = HubDescription(record, rules: rules, showsKeys: call.isForAllHubs)
         return HubAnswer.body(entry.answer(at: call.location), as: HubAnswer.entry, call.route.operation)
+    }
+}
+
+extension HubChange {
+    /// What changes, in words for the audit. A key or a credential is not among them.
+    fileprivate var words: [String] {
+        let rules = rules.map { "rules=\($0.map(\.name).joined(separator: ","))" }
+        switch apns {
+        case .keep: return [rules].compactMap(\.self)
+        case .remove: return [rules, "apns=removed"].compactMap(\.self)
+        case .set: return [rules, "apns=set"].compactMap(\.self)
+        }
     }
 }
 

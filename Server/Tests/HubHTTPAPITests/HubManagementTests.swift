@@ -1,7 +1,9 @@
+import AuditTrail
 import Foundation
 import PushHub
 import RichPushModel
 import SharedAccess
+import Synchronization
 import Testing
 
 @testable import HubProtocol
@@ -54,6 +56,20 @@ struct HubManagementTests {
         let again = try await call(hub, "PUT", "/FRESH?api-version=2020-06", Self.entry())
         #expect(again.status == 409)
         #expect(again.body.contains("SubCode=40900."))
+    }
+
+    @Test("the audit has who created, changed and removed a hub, and neither a key nor a credential")
+    func audited() async throws {
+        let entries = Mutex<[AuditEntry]>([])
+        let hub = try await HubUnderTest(options: { $0.record = { entry in entries.withLock { $0.append(entry) } } })
+        _ = try await call(hub, "PUT", "/fresh?api-version=2020-06", Self.entry())
+        _ = try await call(hub, "PUT", "/fresh?api-version=2020-06", Self.entry())
+        _ = try await call(hub, "PUT", "/fresh?api-version=2020-06", Self.entry(Self.token), ifMatch: "*")
+        _ = try await call(hub, "DELETE", "/fresh?api-version=2020-06")
+        let found = entries.withLock { $0 }
+        #expect(found.map(\.action) == [.hubCreated, .hubChanged, .hubRemoved])
+        #expect(found.map { $0.details.content?.text } == ["hub=fresh", "hub=fresh apns=set", "hub=fresh"])
+        #expect(found.allSatisfy { $0.actorKind == "key" && $0.actor.content?.text == HubUnderTest.rootRule })
     }
 
     @Test("a credential goes in and never comes out, and an update that leaves it out keeps it")

@@ -263,7 +263,7 @@ extension FirstSchema {
             CREATE INDEX sign_in_tokens_by_expiry ON sign_in_tokens (app_id, expires_at);
             """,
             // One identity that an issuer gave a user. `identity_key` is a digest of issuer and subject. When the user is removed,
-            // `removed_at` says when, and issuer and subject go: tokens that were issued before make no user for it.
+            // `removed_at` says when, and issuer, subject and user go: tokens that were issued before make no user for it.
             """
             CREATE TABLE identities (
                 app_id \(integer) NOT NULL,

@@ -196,6 +196,7 @@ extension ServerNode {
             transport: delivery.transport,
             files: jobs.map { HubFiles(jobs: $0, signer: storage.signer, fileLimit: settings.hubBounds.jobFileBytes) })
         hub.startPage = StartPage(links: options.links).response
+        hub.record = { [store = storage.backendStore] in try await store.record($0) }
         return hub
     }
 
