@@ -171,6 +171,13 @@ public struct AuditEntry: Hashable, Sendable {
         return entry
     }
 
+    /// An entry of the server's pruning: how many entries went, and the head that is the anchor now.
+    public static func pruned(to anchor: AuditHead, entries: Int64, at now: Timestamp) -> AuditEntry {
+        AuditEntry(
+            .auditPruned, by: .server, at: now, object: "\(anchor.size)",
+            details: "entries=\(entries) hash=\(Hexadecimal.text(of: anchor.hash))")
+    }
+
     /// How details name an installation, whose id is a person's and goes with them.
     public static func installation(_ id: String) -> String { "installation=\(id)" }
 
