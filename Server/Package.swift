@@ -77,7 +77,7 @@ let package = Package(
             targets: [
                 "APNsEmulation", "APNsHTTP2", "APNsProtocol", "AppBackend", "BackendHTTPAPI", "ContentStorage", "HTTPService",
                 "HubHTTPAPI", "HubProtocol", "NotificationTemplates", "PushHub", "ServiceErrors", "SharedAccess",
-                "SimulatedPhonePage", "TagExpressions", "WireText",
+                "SimulatedPhonePage", "TagExpressions", "TrustedIssuers", "WireText",
             ]),
     ],
     // Exact versions; packages.tsv beside this file also lists what these depend on, and scripts/check-packages compares both with
