@@ -71,6 +71,12 @@ let package = Package(
         .library(name: "APNsHTTP2", targets: ["APNsHTTP2", "APNsProtocol"]),
         .library(
             name: "HubStorage", targets: ["PostgresDatabase", "PushHub", "SQLStorage", "SQLiteDatabase", "TagExpressions"]),
+        .library(
+            name: "Access",
+            targets: [
+                "AppBackend", "AuditTrail", "ContentStorage", "PushHub", "SQLStorage", "SQLiteDatabase", "SharedAccess",
+                "TrustedIssuers", "WireText",
+            ]),
         // For Fuzzing: every target that reads untrusted bytes.
         .library(
             name: "Readers",
