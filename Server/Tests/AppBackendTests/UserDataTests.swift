@@ -97,6 +97,19 @@ import Testing
         try await backend.record(
             ReceiptBatch(receipts: [Receipt(richID: shared, kind: .opened, at: test.clock.now)]), for: signedIn)
         try await backend.setRead(true, of: shared, for: zed)
+        try await fillSignIns(test, backend, zed)
+        _ = try await test.database.write { connection in
+            try connection.run(
+                SQLStatement(
+                    """
+                    INSERT INTO target_failures (hub_id, notification_id, slice, slice_key, platform, record_id, outcome)
+                    VALUES (1, 'a-send', 0, 1, 'apns', 'phone-of-z', 'rejected')
+                    """), [])
+        }
+    }
+
+    /// Tokens, a key and an identity.
+    private func fillSignIns(_ test: TestBackend, _ backend: RichPushBackend, _ zed: Principal) async throws {
         _ = try await backend.mintSignInToken(SignInTokenRequest(user: "zaphod"))
         _ = try await backend.mintSignInToken(SignInTokenRequest(user: "bob"), by: zed)
         _ = try await backend.createKey(ServiceKeyRequest(name: "late", scopes: ["send"]), by: zed)
@@ -107,12 +120,6 @@ import Testing
                     INSERT INTO identities (app_id, identity_key, issuer, subject, user_id, created_at)
                     VALUES (1, 'a-digest', 'https://id.example.test', 'zaphod', $1, 1)
                     """), [.integer(Self.number)])
-            try connection.run(
-                SQLStatement(
-                    """
-                    INSERT INTO target_failures (hub_id, notification_id, slice, slice_key, platform, record_id, outcome)
-                    VALUES (1, 'a-send', 0, 1, 'apns', 'phone-of-z', 'rejected')
-                    """), [])
         }
     }
 

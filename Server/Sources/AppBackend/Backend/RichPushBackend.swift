@@ -96,7 +96,7 @@ public struct RichPushBackend: Sendable {
     /// Reads and verifies the audit.
     public var audit: AuditReader { AuditReader(store: parts.store) }
 
-    /// Records that somebody reads the audit: with which filters, and how many entries at most. Without a principal it is a command.
+    /// Records that a caller reads the audit: with which filters, and how many entries at most. Without a principal it is a command.
     public func noteAuditReading(_ filter: AuditFilter, limit: Int, by principal: Principal? = nil) async throws {
         // A name that is asked for can be erased as the subject only.
         let names = [("actor", filter.actor), ("subject", filter.subject)].filter { $0.1 != nil }
