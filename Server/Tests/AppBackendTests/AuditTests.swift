@@ -90,6 +90,17 @@ struct AuditTests {
         #expect(entries.map(\.details) == ["installation=tablet", "installation=tablet"])
     }
 
+    @Test("a phone whose credential has expired is signed out by the server, with an entry")
+    func expiredCredential() async throws {
+        let bench = try await AuditBench()
+        bench.test.clock.advance(by: .seconds(91 * 86_400))
+        try await bench.test.upkeep.sweep()
+        let entry = try #require(try await bench.entries().first { $0.action == "sign-in.ended" })
+        #expect(entry.actorKind == "server")
+        #expect(entry.subject == "ann")
+        #expect(entry.details == "installation=phone reason=expired")
+    }
+
     @Test("a device of the tutorial leaves one entry when it comes to its user, and none when it is registered again")
     func tutorialDevice() async throws {
         let bench = try await AuditBench()

@@ -1,3 +1,4 @@
+import AuditTrail
 import PushHub
 import RichPushModel
 import Synchronization
@@ -80,7 +81,12 @@ struct BackendSweep {
             if let record = RecordID(credential.installation.text) {
                 let seen = try await parts.store.bindingState(of: record)
                 if seen.credential == credential.digest {
-                    try await parts.signOut(record, of: credential.user, ifStill: seen)
+                    let name = try await parts.store.user(credential.user)?.name.text ?? ""
+                    try await parts.signOut(
+                        record, of: credential.user, ifStill: seen,
+                        audit: AuditEntry(
+                            .signedOut, by: .server, at: now, subject: name,
+                            details: "\(AuditEntry.installation(record.text)) reason=expired"))
                 }
             }
             try await parts.store.remove(credential)
