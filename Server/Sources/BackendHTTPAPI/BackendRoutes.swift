@@ -56,14 +56,21 @@ public struct BackendRoutes: Sendable {
             try await admission.handling { place in
                 let principal = try await authenticate(request, context: context, for: operation)
                 try place.assign(to: principal.userID)
-                do {
+                return try await notingRefusal(of: operation, to: principal) {
                     try principal.require(operation)
                     return try await handler(AuthenticatedRequest(request: request, context: context, principal: principal))
-                } catch let error as ServiceError where error.code == .forbidden {
-                    await backend.noteRefusal(of: operation, to: principal)
-                    throw error
                 }
             }
+        }
+    }
+
+    /// Does what a caller asks for; `forbidden` goes into the audit.
+    func notingRefusal<Result>(
+        of operation: BackendOperation, to principal: Principal, _ work: () async throws -> Result
+    ) async throws -> Result {
+        do { return try await work() } catch let error as ServiceError where error.code == .forbidden {
+            await backend.noteRefusal(of: operation, to: principal)
+            throw error
         }
     }
 
