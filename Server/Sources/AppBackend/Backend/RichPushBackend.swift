@@ -101,7 +101,7 @@ public struct RichPushBackend: Sendable {
         // A name that is asked for can be erased as the subject only.
         let names = [("actor", filter.actor), ("subject", filter.subject)].filter { $0.1 != nil }
         let action = filter.action.map { " action=\($0.rawValue)" } ?? ""
-        let by = names.isEmpty ? "" : " by=\(names.map(\.0).joined(separator: ","))"
+        let by = names.isEmpty ? "" : " by=\(names.map { $0.0 }.joined(separator: ","))"
         try await parts.store.record(
             entry(
                 .auditRead, by: principal, subject: filter.subject ?? filter.actor ?? "",
