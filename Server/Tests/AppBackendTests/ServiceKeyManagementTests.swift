@@ -95,7 +95,7 @@ struct ServiceKeyManagementTests {
             (["users"], [UserRole.user]), (["users", "send:shop-"], [.user]), (["users", "send"], [.user, .sender]),
             (["users", "admin"], [.user, .sender, .admin, .auditor, .service]),
         ])
-    func power(scopes: [String], roles: Set<UserRole>) async throws {
+    func power(scopes: [String], roles: [UserRole]) async throws {
         let test = try await TestBackend()
         for role in UserRole.ofPersons { try await test.backend.addUser(name: role.rawValue, password: nil, role: role) }
         _ = try await test.key("other", "send")
