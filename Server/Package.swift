@@ -71,13 +71,19 @@ let package = Package(
         .library(name: "APNsHTTP2", targets: ["APNsHTTP2", "APNsProtocol"]),
         .library(
             name: "HubStorage", targets: ["PostgresDatabase", "PushHub", "SQLStorage", "SQLiteDatabase", "TagExpressions"]),
+        .library(
+            name: "Access",
+            targets: [
+                "AppBackend", "AuditTrail", "ContentStorage", "PushHub", "SQLStorage", "SQLiteDatabase", "SharedAccess",
+                "TrustedIssuers", "WireText",
+            ]),
         // For Fuzzing: every target that reads untrusted bytes.
         .library(
             name: "Readers",
             targets: [
                 "APNsEmulation", "APNsHTTP2", "APNsProtocol", "AppBackend", "BackendHTTPAPI", "ContentStorage", "HTTPService",
                 "HubHTTPAPI", "HubProtocol", "NotificationTemplates", "PushHub", "ServiceErrors", "SharedAccess",
-                "SimulatedPhonePage", "TagExpressions", "WireText",
+                "SimulatedPhonePage", "TagExpressions", "TrustedIssuers", "WireText",
             ]),
     ],
     // Exact versions; packages.tsv beside this file also lists what these depend on, and scripts/check-packages compares both with
@@ -239,13 +245,14 @@ let package = Package(
         target(
             "HubHTTPAPI",
             [
-                "HTTPService", "HubProtocol", "NotificationTemplates", "PushHub", "ServiceErrors", "SharedAccess",
+                "AuditTrail", "HTTPService", "HubProtocol", "NotificationTemplates", "PushHub", "ServiceErrors", "SharedAccess",
                 "TagExpressions", "WireText", .crypto, .hummingbird, .httpTypes, .logging, .nioCore, .nioPosix, .richPushModel,
             ]),
         tests(
             "HubHTTPAPITests",
             [
-                "BackendHTTPAPI", "ContentStorage", "EngineTesting", "HTTPService", "HubHTTPAPI", "HubProtocol", "ClarionTesting", "PushHub",
+                "BackendHTTPAPI", "ContentStorage", "EngineTesting", "HTTPService", "HubHTTPAPI", "HubProtocol",
+                "ClarionTesting", "PushHub",
                 "SQLStorage",
                 "SQLiteDatabase",
                 "ServiceErrors", "SharedAccess", "TagExpressions", .httpTypes, .hummingbird, .hummingbirdTesting, .logging,

@@ -59,9 +59,21 @@ public struct BackendRoutes: Sendable {
             try await admission.handling { place in
                 let principal = try await authenticate(request, context: context, for: operation)
                 try place.assign(to: principal.userID)
-                try principal.require(operation)
-                return try await handler(AuthenticatedRequest(request: request, context: context, principal: principal))
+                return try await notingRefusal(of: operation, to: principal) {
+                    try principal.require(operation)
+                    return try await handler(AuthenticatedRequest(request: request, context: context, principal: principal))
+                }
             }
+        }
+    }
+
+    /// Does what a caller asks for; `forbidden` goes into the audit.
+    func notingRefusal<Result>(
+        of operation: BackendOperation, to principal: Principal, _ work: () async throws -> Result
+    ) async throws -> Result {
+        do { return try await work() } catch let error as ServiceError where error.code == .forbidden {
+            await backend.noteRefusal(of: operation, to: principal)
+            throw error
         }
     }
 

@@ -207,6 +207,10 @@ extension HubStore {
         try await create(name, with: content, at: now, audit: nil)
     }
 
+    public func update(_ id: HubID, with change: StoredHubChange, at now: Timestamp) async throws -> HubRecord? {
+        try await update(id, with: change, at: now, audit: nil)
+    }
+
     public func put(_ rule: SealedAccessRule, of hub: HubID?, at now: Timestamp) async throws -> Bool {
         try await put(rule, of: hub, at: now, audit: nil)
     }

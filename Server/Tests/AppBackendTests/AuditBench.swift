@@ -55,7 +55,9 @@ struct AuditedAct: Sendable, CustomTestStringConvertible {
             _ = try await $0.test.send($0.root, to: "beta") { $0.message = AuditBench.secret }
         },
         AuditedAct(.sendRecalled) { try await $0.backend.recall($0.send, for: $0.root) },
-        AuditedAct(.signedIn, "root") { _ = try await $0.test.install($0.root, "root-phone", handle: 9) },
+        AuditedAct(.signedIn, "root", "installation=root-phone") {
+            _ = try await $0.test.install($0.root, "root-phone", handle: 9)
+        },
     ]
 }
 
@@ -110,6 +112,10 @@ struct AuditBench: Sendable {
     static func signingKey() throws -> AuditSigningKey { try AuditSigningKey(seed: Array(repeating: 7, count: 32)) }
 
     func keeper(retention: Duration = .seconds(86_400)) throws -> AuditKeeper {
+        try Self.keeper(of: test, retention: retention)
+    }
+
+    static func keeper(of test: TestBackend, retention: Duration) throws -> AuditKeeper {
         AuditKeeper(
             store: test.store, key: try Self.signingKey(), retention: retention, clock: test.clock,
             logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() })

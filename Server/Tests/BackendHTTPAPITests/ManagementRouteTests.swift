@@ -192,4 +192,19 @@ struct ManagementRouteTests {
         #expect(unknown.code == "invalid-field")
         #expect(unknown.detail?.contains("user.changed") == true)
     }
+
+    @Test("the audit has who read it, and whom it was refused to")
+    func auditOfTheAudit() async throws {
+        let bench = try await BackendBench()
+        #expect(try await bench.call(.get, "/api/v1/audit?actor=bob&limit=9", as: "eve").status == .ok)
+        #expect(try await bench.call(.get, "/api/v1/audit", as: "ann").status == .forbidden)
+        try await bench.sealAudit()
+        let read = try await bench.call(.get, "/api/v1/audit?action=audit.read", as: "root").decoded(AuditPage.self).entries
+        #expect(read.map(\.details) == ["limit=9 by=actor"])
+        #expect(read.first?.actor?.hasPrefix("eve ") == true)
+        let refused = try await bench.call(.get, "/api/v1/audit?action=access.refused", as: "root")
+            .decoded(AuditPage.self).entries
+        #expect(refused.map(\.details) == ["reason=forbidden operation=read-the-audit"])
+        #expect(refused.first?.actor?.hasPrefix("ann ") == true)
+    }
 }

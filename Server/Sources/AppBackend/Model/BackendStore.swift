@@ -121,7 +121,7 @@ public protocol BackendStore: AuditStore, ServiceKeyStore, SignInCountStore, Tok
     /// Forgets the changes of a record that began before `moment`.
     func endChanges(of record: RecordID, begunBefore moment: Timestamp) async throws
 
-    /// Records that other users took over from this one, newest first, at most `limit`, for as long as audit entries are kept.
+    /// Records that other users took over from this one, newest first, at most `limit`, for as long as the audit has it.
     func takenDevices(from user: UserID, limit: Int) async throws -> [TakenDevice]
 
     /// The user's bindings that hold or ended after `mark`, newest first, at most `limit`. With `.last` those that hold.
@@ -250,9 +250,6 @@ public protocol BackendStore: AuditStore, ServiceKeyStore, SignInCountStore, Tok
     /// can decide about access any more; the tags that only they remember go with them. Returns how many bindings went.
     func removeBindings(closedBefore moment: Timestamp, limit: Int) async throws -> Int
 
-    /// Removes audit entries made before `moment`; returns how many.
-    func removeAuditEntries(before moment: Timestamp, limit: Int) async throws -> Int
-
     /// Notes when the latest sweep began, by the wall clock.
     func noteSweep(at moment: Timestamp) async throws
 
@@ -272,7 +269,7 @@ public protocol BackendStore: AuditStore, ServiceKeyStore, SignInCountStore, Tok
 
     /// Ends every way to sign in as the user and what is signed in. What is kept of their identities is a digest, by which tokens
     /// that were issued before `now` are refused.
-    func lockOut(_ user: UserID, at now: Timestamp) async throws
+    func lockOut(_ user: UserID, at now: Timestamp, audit entry: AuditEntry?) async throws
 
     /// Notifications that are removed with the user and are not yet recalled, or cancelled at the hub: those they sent, and those for
     /// them alone.

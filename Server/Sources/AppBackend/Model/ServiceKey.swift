@@ -88,6 +88,9 @@ public struct ServiceKey: Hashable, Sendable {
     /// Whether it may be used at a moment.
     public func holds(at now: Timestamp) -> Bool { revokedAt == nil && now < expiresAt }
 
+    /// Whether it may send to every audience.
+    var sendsAnywhere: Bool { scopes.contains { ($0.name == .send || $0.name == .admin) && $0.audiencePrefix == nil } }
+
     /// Whether it may send to an audience.
     func allows(_ audience: TagExpression) -> Bool {
         scopes.contains { ($0.name == .send || $0.name == .admin) && $0.allows(audience) }

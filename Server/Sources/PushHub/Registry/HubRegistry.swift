@@ -69,13 +69,13 @@ public struct HubRegistry: Sendable {
     }
 
     /// Changes a hub.
-    public func update(_ name: HubName, with change: HubChange) async throws -> HubRecord {
+    public func update(_ name: HubName, with change: HubChange, audit entry: AuditEntry? = nil) async throws -> HubRecord {
         let hub = try await existing(name)
         try check(change)
         let now = clock.now
         let created = Dictionary(try await store.rules(of: hub.id).map { ($0.name, $0.createdAt) }) { first, _ in first }
         let stored = try sealed(change, of: name, created: created, at: now)
-        guard let record = try await store.update(hub.id, with: stored, at: now) else { throw Self.absent(name) }
+        guard let record = try await store.update(hub.id, with: stored, at: now, audit: entry) else { throw Self.absent(name) }
         return record
     }
 

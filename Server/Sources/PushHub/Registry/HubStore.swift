@@ -28,7 +28,9 @@ public protocol HubStore: Sendable {
 
     /// Changes a hub and counts its version up; `nil` when there is none. With a new credential, what waits after a failure is
     /// due as soon as every process has read it, at the latest.
-    func update(_ id: HubID, with change: StoredHubChange, at now: Timestamp) async throws -> HubRecord?
+    func update(
+        _ id: HubID, with change: StoredHubChange, at now: Timestamp, audit entry: AuditEntry?
+    ) async throws -> HubRecord?
 
     /// The rules of a hub by name, or those of all hubs.
     func rules(of hub: HubID?) async throws -> [SealedAccessRule]
@@ -167,6 +169,18 @@ public struct HubChange: Sendable, Hashable {
         self.details = details
         self.rules = rules
         self.apns = apns
+    }
+
+    /// What changes, in words for the audit. A key or a credential is not among them.
+    public var words: String {
+        let names = rules.map { "rules=\($0.map(\.name).joined(separator: ","))" }
+        let credential: String? =
+            switch apns {
+            case .keep: nil
+            case .remove: "apns=removed"
+            case .set: "apns=set"
+            }
+        return [names, credential].compactMap(\.self).joined(separator: " ")
     }
 }
 

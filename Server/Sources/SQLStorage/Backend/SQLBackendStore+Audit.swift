@@ -52,14 +52,18 @@ extension SQLBackendStore {
         try await reading { try $0.rows(AuditSQL.selectCheckpoints, size, limit).map(AuditSQL.checkpoint) }
     }
 
-    public func pruneAudit(madeBefore moment: Timestamp, limit: Int) async throws -> Int {
+    public func pruneAudit(madeBefore moment: Timestamp, at now: Timestamp, limit: Int) async throws -> Int {
         try await writing { transaction in
             guard let row = try transaction.row(AuditSQL.selectOldCheckpoint, moment) else { return 0 }
             let end = try AuditSQL.checkpoint(row).head
             // The anchor moves first: what lies below it counts for nothing, so the audit verifies at every step of the pruning.
             _ = try transaction.lockedAuditHead()
-            try transaction.run(AuditSQL.moveAnchor, end.size, end.hash)
-            try transaction.run(AuditSQL.deleteCheckpoints, end.size)
+            let anchor = try transaction.row(AuditSQL.selectHead)?.integer(2) ?? 0
+            if end.size > anchor {
+                try transaction.run(AuditSQL.moveAnchor, end.size, end.hash)
+                try transaction.run(AuditSQL.deleteCheckpoints, end.size)
+                try transaction.audit(.pruned(to: end, entries: end.size - anchor, at: now))
+            }
             return try transaction.run(AuditSQL.deleteEntries, end.size, limit)
         }
     }

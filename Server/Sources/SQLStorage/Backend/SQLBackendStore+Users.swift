@@ -92,7 +92,6 @@ extension SQLBackendStore {
             try transaction.removeCredentials(of: id)
             let records = try transaction.closeBindings(of: id, at: now)
             for record in records { try transaction.begin(DeviceChange(record, mark: mark), at: now) }
-            try transaction.audit("user-removed", user: id, other: nil, record: nil, at: now)
             try transaction.audit(entry)
             return records
         }

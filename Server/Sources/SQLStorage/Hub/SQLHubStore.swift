@@ -50,7 +50,9 @@ public struct SQLHubStore: HubStore {
         }
     }
 
-    public func update(_ id: HubID, with change: StoredHubChange, at now: Timestamp) async throws -> HubRecord? {
+    public func update(
+        _ id: HubID, with change: StoredHubChange, at now: Timestamp, audit entry: AuditEntry?
+    ) async throws -> HubRecord? {
         try await database.writing { connection in
             guard try Self.touch(id, connection, at: now) else { return nil }
             if let details = change.details { try Self.describe(id, details, connection) }
@@ -65,6 +67,7 @@ public struct SQLHubStore: HubStore {
                 try connection.run(Self.deleteRules, [.integer(id.number)])
                 for rule in rules { try Self.write(rule, of: id, connection) }
             }
+            if let entry { try AuditRows.insert(entry, connection) }
             return try Self.record(of: id, connection)
         }
     }

@@ -8,7 +8,7 @@ import ServiceErrors
 import SharedAccess
 
 /// What the operator does with hubs, straight on the database, whether or not a server runs on it. A running server heeds it within
-/// seconds.
+/// seconds. Changes are recorded in the audit, and so is each key or link that is shown, before it is.
 public struct HubAdministration: Sendable {
     /// A hub as the operator sees it. Nothing secret is in it.
     public struct Overview: Sendable {
@@ -58,15 +58,21 @@ public struct HubAdministration: Sendable {
 
     /// The rule of a hub, or of all hubs, with its keys: for the connection string that was asked for.
     public func rule(named rule: String, of name: HubName?) async throws -> AccessRule {
-        try await withStorage { try await $0.hubs.rule(named: rule, of: name) }
+        try await withStorage { storage in
+            let found = try await storage.hubs.rule(named: rule, of: name)
+            try await storage.backendStore.record(Self.entry(.hubKeyShown, name, storage, details: "rule=\(found.name)"))
+            return found
+        }
     }
 
     /// A signed link to a new container for the files of jobs. `base` is scheme and authority of the server.
     public func containerLink(of name: HubName, at base: String, lifetime: Duration) async throws -> String {
         try await withStorage { storage in
-            HubFiles.link(
-                to: .random(), of: try await Self.record(name, storage), at: base, allowing: [.read, .write, .list],
-                until: storage.clock.now + lifetime, by: storage.signer)
+            let hub = try await Self.record(name, storage)
+            try await storage.backendStore.record(Self.entry(.hubKeyShown, name, storage, details: "link=container"))
+            return HubFiles.link(
+                to: .random(), of: hub, at: base, allowing: [.read, .write, .list], until: storage.clock.now + lifetime,
+                by: storage.signer)
         }
     }
 
@@ -80,8 +86,9 @@ public struct HubAdministration: Sendable {
 
     /// Sets the credential of a hub for APNs after a look at it, or removes it.
     public func setAPNs(_ credential: HubAPNsCredential?, of name: HubName) async throws {
-        _ = try await withStorage { storage in
-            try await storage.hubs.update(name, with: HubChange(apns: credential.map { .set($0) } ?? .remove))
+        try await withStorage { storage in
+            let change = HubChange(apns: credential.map { .set($0) } ?? .remove)
+            _ = try await storage.hubs.update(name, with: change, audit: Self.entry(.hubChanged, name, storage, details: change.words))
         }
     }
 

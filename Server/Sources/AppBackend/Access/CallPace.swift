@@ -24,36 +24,37 @@ public struct RequestAllowance: Hashable, Sendable {
     }
 }
 
-/// How many sends each user may begin on this node. A minute's sends may come at once; they come back evenly within a minute.
-final class SendPace: Sendable {
-    /// The sends that a user may begin at once, and when that was found out.
+/// How often each caller may do something on this node: users send, keys ask, networks are refused. A minute's calls may come at
+/// once; they come back evenly within a minute.
+final class CallPace<Caller: Hashable & Sendable>: Sendable {
+    /// The calls that are left at once, and when that was found out.
     private struct Account: Sendable {
         var left: Double
         var at: Duration
     }
 
-    private let accounts = Mutex<[UserID: Account]>([:])
+    private let accounts = Mutex<[Caller: Account]>([:])
     private let capacity: Int
 
-    /// Remembers at most `capacity` users; beyond that the count of each starts afresh.
+    /// Remembers at most `capacity` callers; beyond that the count of each starts afresh.
     init(capacity: Int = 50_000) { self.capacity = capacity }
 
-    /// How many users are remembered.
+    /// How many callers are remembered.
     var count: Int { accounts.withLock { $0.count } }
 
-    /// Counts a send, or a request of a key, and says what is left. Throws `too-many-requests`, with the time until the next one, when
-    /// the user has had all of a minute.
+    /// Counts a call and says what is left. Throws `too-many-requests`, with the time until the next one, when the caller has had
+    /// all of a minute.
     @discardableResult
-    func take(_ user: UserID, perMinute: Int, at uptime: Duration) throws(ServiceError) -> RequestAllowance {
+    func take(_ caller: Caller, perMinute: Int, at uptime: Duration) throws(ServiceError) -> RequestAllowance {
         let most = Double(perMinute)
         let left = accounts.withLock { accounts in
             if accounts.count >= capacity { accounts = accounts.filter { uptime - $0.value.at < .seconds(60) } }
             if accounts.count >= capacity { accounts.removeAll(keepingCapacity: true) }
-            var account = accounts[user] ?? Account(left: most, at: uptime)
+            var account = accounts[caller] ?? Account(left: most, at: uptime)
             let passed = Double((uptime - account.at).wholeMilliseconds) / 60_000
             let left = min(most, account.left + most * max(0, passed))
             account = Account(left: left >= 1 ? left - 1 : left, at: uptime)
-            accounts[user] = account
+            accounts[caller] = account
             return left
         }
         guard left < 1 else { return RequestAllowance(perMinute: perMinute, left: left - 1) }
