@@ -44,6 +44,14 @@ struct AuditedAct: Sendable, CustomTestStringConvertible {
             try await $0.backend.exportUser(name: "ann", by: $0.root, line: { _ in }, content: { _, _, _ in })
         },
         AuditedAct(.userErased) { try await $0.backend.eraseUser(name: "ann", by: $0.root) },
+        AuditedAct(.usersImported, nil, "created=1 changed=0 unchanged=0 refused=0") { bench in
+            let lines = AsyncStream<UserImportLine> { stream in
+                stream.yield(UserImportLine(number: 1, row: .success(UserRow(name: "zoe"))))
+                stream.finish()
+            }
+            try await bench.backend.importUsers(lines, by: bench.root) { _ in }
+        },
+        AuditedAct(.hubCreated) { _ = try await $0.backend.createHub(HubCreation(name: "news"), by: $0.root) },
         AuditedAct(.keyCreated, "news", "scopes=send:news:,status") {
             _ = try await $0.test.key("news", "send:news:", "status", by: $0.root)
         },
