@@ -64,7 +64,9 @@ struct TokenSignInTests {
         #expect(device.tokens.needs.isEmpty)
     }
 
-    @Test("refuses a text that could break a header", arguments: ["", "a b", "a\r\nx: y", "å", String(repeating: "a", count: 16_385)])
+    @Test(
+        "refuses a text that could break a header",
+        arguments: ["", "a b", "a\r\nx: y", "å", String(repeating: "a", count: 16_385)])
     func badToken(text: String) async throws {
         let engine = try await device.launchWithTokens()
         await #expect(throws: RichPushError.badToken) { try await engine.signIn(token: text) }

@@ -50,7 +50,8 @@ extension RichPushEngine {
 
     /// Begins the session that the server has answered with.
     func begin(
-        on installation: InstallationID, _ proof: Authorization, acknowledged: (update: InstallationUpdate, answer: InstallationAnswer)
+        on installation: InstallationID, _ proof: Authorization,
+        acknowledged: (update: InstallationUpdate, answer: InstallationAnswer)
     ) throws(RichPushError) -> Session {
         let answer = acknowledged.answer
         guard let credential = answer.credential, !credential.isEmpty, let id = SessionID(device.identifiers.newIdentifier())
