@@ -125,6 +125,14 @@ public actor RichPushEngine {
         return session
     }
 
+    /// Whether a user is signed in, read from the device if that is possible by now.
+    public var state: RichPushState {
+        load()
+        guard isLoaded else { return .starting }
+        guard let session else { return isSignInPending ? .signingIn : .signedOut }
+        return session.isRejected ? .signInNeeded(session) : .signedIn(session)
+    }
+
     func isCurrent(_ session: Session) -> Bool { self.session?.id == session.id && !isStopped }
 
     func cancelWork() {
