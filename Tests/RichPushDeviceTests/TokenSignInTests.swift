@@ -98,7 +98,7 @@ struct TokenSignInTests {
         let engine = try await device.launch()
         device.backend.setOffline(true)
         await #expect(throws: RichPushError.offline) { try await engine.signIn(token: "token.of.alice") }
-        #expect(await engine.isSignInPending)
+        #expect(await engine.state == .signingIn)
         #expect(unconfirmed?.contains("token.of") == false)
         #expect(await eventually { device.clock.sleeperCount == 1 })
         device.backend.setOffline(false)
@@ -187,7 +187,8 @@ struct TokenSignInTests {
         device.backend.state.with { $0.credentials = [] }
         device.tokens.set("token.of.eve")
         await #expect(throws: RichPushError.self) { try await engine.refresh() }
-        #expect(await engine.session?.isRejected == true)
+        let rejected = try #require(await engine.session)
+        #expect(await engine.state == .signInNeeded(rejected))
         #expect(device.log.kinds.contains(.rejected))
         device.tokens.set("token.of.alice")
         _ = try await engine.refresh()
@@ -233,6 +234,31 @@ struct TokenSignInTests {
         #expect(!device.files.contains { (try? Data(contentsOf: URL(fileURLWithPath: $0))) == Samples.png(1) })
         #expect(try await engine.inbox().entries.isEmpty)
         #expect(await device.notifications.isCleared)
+    }
+
+    @Test("of another user while offline goes on by itself, and the first one stays until then")
+    func otherUserOffline() async throws {
+        let engine = try await signedIn()
+        device.backend.setOffline(true)
+        device.tokens.set("token.of.bob")
+        await #expect(throws: RichPushError.offline) { try await engine.signIn(token: "token.of.bob") }
+        #expect(await engine.session?.user == "alice")
+        #expect(await eventually { device.clock.sleeperCount == 1 })
+        device.backend.setOffline(false)
+        device.clock.advance(by: .seconds(2))
+        #expect(await eventually { await engine.session?.user == "bob" })
+        #expect(await !engine.isSignInPending)
+    }
+
+    @Test("of another user while offline is not wanted any more after a sign-out")
+    func otherUserThenSignedOut() async throws {
+        let engine = try await signedIn()
+        device.backend.setOffline(true)
+        await #expect(throws: RichPushError.offline) { try await engine.signIn(token: "token.of.bob") }
+        device.backend.setOffline(false)
+        try await engine.signOut()
+        #expect(await engine.state == .signedOut)
+        #expect(credentials.isEmpty)
     }
 
     @Test("of another user, given when the credential was refused, does nothing in that user's name for the first")

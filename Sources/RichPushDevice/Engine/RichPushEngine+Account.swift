@@ -254,6 +254,8 @@ extension RichPushEngine {
         }
         isChangingSession = true
         defer { isChangingSession = false }
+        signingIn?.cancel()
+        (signingIn, pendingToken) = (nil, nil)
         cancelWork()
         let waiting = waitingItems(of: session)
         try storing { () throws(StorageError) in

@@ -22,11 +22,11 @@ extension RichPushEngine {
         guard Self.isSound(token) else { throw .badToken }
         if let failure = load() { throw .storage(failure) }
         await stopPendingSignIn()
-        if let session { return try await renew(session, with: token) }
+        pendingToken = nil
         do throws(RichPushError) {
-            return try await signIn(as: .token(token))
+            return try await exchange(token)
         } catch {
-            if error.isTransient, isSignInPending {
+            if error.isTransient, error != .busy {
                 pendingToken = token
                 startPendingSignIn(after: error)
             }
@@ -34,9 +34,14 @@ extension RichPushEngine {
         }
     }
 
+    private func exchange(_ token: String) async throws(RichPushError) -> Session {
+        if let session { return try await renew(session, with: token) }
+        return try await signIn(as: .token(token))
+    }
+
     /// Whether a sign-in with a token waits for the server.
     public var isSignInPending: Bool {
-        session == nil && isLoaded && unconfirmed().contains { $0.isWithToken }
+        isLoaded && (pendingToken != nil || session == nil && unconfirmed().contains { $0.isWithToken })
     }
 
     /// A token becomes part of a header.
@@ -52,6 +57,7 @@ extension RichPushEngine {
         guard isCurrent(session) else { throw .busy }
         if let failure = await startRenewal(in: session, as: .token(token)).value { throw failure }
         guard let now = self.session else { throw .notSignedIn }
+        pendingToken = nil
         startRegistration()
         return now
     }
@@ -79,7 +85,9 @@ extension RichPushEngine {
                 failure = nil
             } catch { failure = error }
         } while failure != nil && isSignInPending && !Task.isCancelled
-        if !Task.isCancelled { signingIn = nil }
+        guard !Task.isCancelled else { return }
+        signingIn = nil
+        if let failure, !failure.isTransient { pendingToken = nil }
     }
 
     /// A provider may have a newer token than the one that was given.
@@ -87,14 +95,14 @@ extension RichPushEngine {
         let installation = try storing { () throws(StorageError) in try installationID() }
         var token = pendingToken
         if app.signInToken != nil {
-            token = try await newToken(SignInTokenNeed(installation: installation, user: nil))
+            token = try await newToken(SignInTokenNeed(installation: installation, user: session?.user))
         }
         guard isSignInPending, !Task.isCancelled else { return }
         guard let token else {
             pendingToken = nil
             return forgetTokenSignIn()
         }
-        _ = try await signIn(as: .token(token))
+        _ = try await exchange(token)
     }
 
     /// Waits until no such attempt is under way.
@@ -109,10 +117,11 @@ extension RichPushEngine {
     /// text.
     func abandonSignIn() async {
         await stopPendingSignIn()
+        let token = pendingToken
+        pendingToken = nil
         guard let attempt = unconfirmed().last(where: \.isWithToken) else { return }
         forgetTokenSignIn()
-        guard let token = pendingToken else { return }
-        pendingToken = nil
+        guard let token else { return }
         let deadline = Deadline(device.clock, after: configuration.limits.signOutDeadline)
         let (id, update) = (attempt.installation, await installationUpdate())
         guard let answer = try? await put(update, installation: id, as: .token(token), within: deadline),
