@@ -130,6 +130,7 @@ private enum AppCallee {
         case .didRegister(let token): await engine.didRegister(token: token)
         case .didFailToRegister(let reason): await engine.didFailToRegister(reason: reason)
         case .signIn(let user, let password): return json(try await engine.signIn(user: user, password: password))
+        case .signInWithToken(let token): return json(try await engine.signIn(token: token))
         case .requestPermission(let provisional): return json(await engine.requestPermission(provisional: provisional))
         case .setTags(let tags): try await engine.setTags(tags)
         default: return try await contentValue(of: call, by: engine)
