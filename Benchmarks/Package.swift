@@ -26,6 +26,15 @@ let package = Package(
                 .product(name: "RichPushModel", package: "clarion"),
             ]),
         .executableTarget(
+            name: "access-costs",
+            dependencies: [
+                .product(name: "Access", package: "clarion-server"),
+                .product(name: "Crypto", package: "swift-crypto"),
+                .product(name: "CryptoExtras", package: "swift-crypto"),
+                .product(name: "Logging", package: "swift-log"),
+                .product(name: "RichPushModel", package: "clarion"),
+            ]),
+        .executableTarget(
             name: "hub-load", cSettings: [.define("_GNU_SOURCE"), .unsafeFlags(["-O2", "-Wall", "-Wextra"])],
             linkerSettings: [.linkedLibrary("ssl"), .linkedLibrary("crypto")]),
         .executableTarget(

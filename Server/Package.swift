@@ -71,13 +71,19 @@ let package = Package(
         .library(name: "APNsHTTP2", targets: ["APNsHTTP2", "APNsProtocol"]),
         .library(
             name: "HubStorage", targets: ["PostgresDatabase", "PushHub", "SQLStorage", "SQLiteDatabase", "TagExpressions"]),
+        .library(
+            name: "Access",
+            targets: [
+                "AppBackend", "AuditTrail", "ContentStorage", "PushHub", "SQLStorage", "SQLiteDatabase", "SharedAccess",
+                "TrustedIssuers", "WireText",
+            ]),
         // For Fuzzing: every target that reads untrusted bytes.
         .library(
             name: "Readers",
             targets: [
                 "APNsEmulation", "APNsHTTP2", "APNsProtocol", "AppBackend", "BackendHTTPAPI", "ContentStorage", "HTTPService",
                 "HubHTTPAPI", "HubProtocol", "NotificationTemplates", "PushHub", "ServiceErrors", "SharedAccess",
-                "SimulatedPhonePage", "TagExpressions", "WireText",
+                "SimulatedPhonePage", "TagExpressions", "TrustedIssuers", "WireText",
             ]),
     ],
     // Exact versions; packages.tsv beside this file also lists what these depend on, and scripts/check-packages compares both with
@@ -165,7 +171,8 @@ let package = Package(
         target(
             "PushHub",
             [
-                "NotificationTemplates", "ServiceErrors", "SharedAccess", "TagExpressions", "WireText", .crypto, .logging,
+                "AuditTrail", "NotificationTemplates", "ServiceErrors", "SharedAccess", "TagExpressions", "WireText", .crypto,
+                .logging,
                 .richPushModel,
             ]),
         tests(
@@ -201,7 +208,8 @@ let package = Package(
             [
                 "AppBackend", "BackendHTTPAPI", "ClarionTesting", "ContentStorage", "EngineTesting", "HTTPService", "PushHub",
                 "SQLStorage",
-                "SQLiteDatabase", "ServerObservability", "ServiceErrors", "SharedAccess", .hummingbirdTesting, .richPushModel,
+                "SQLiteDatabase", "ServerObservability", "ServiceErrors", "SharedAccess", "TagExpressions", .hummingbirdTesting,
+                .richPushModel,
             ]),
         target(
             "ContentStorage",
@@ -237,13 +245,14 @@ let package = Package(
         target(
             "HubHTTPAPI",
             [
-                "HTTPService", "HubProtocol", "NotificationTemplates", "PushHub", "ServiceErrors", "SharedAccess",
+                "AuditTrail", "HTTPService", "HubProtocol", "NotificationTemplates", "PushHub", "ServiceErrors", "SharedAccess",
                 "TagExpressions", "WireText", .crypto, .hummingbird, .httpTypes, .logging, .nioCore, .nioPosix, .richPushModel,
             ]),
         tests(
             "HubHTTPAPITests",
             [
-                "ContentStorage", "EngineTesting", "HTTPService", "HubHTTPAPI", "HubProtocol", "ClarionTesting", "PushHub",
+                "BackendHTTPAPI", "ContentStorage", "EngineTesting", "HTTPService", "HubHTTPAPI", "HubProtocol",
+                "ClarionTesting", "PushHub",
                 "SQLStorage",
                 "SQLiteDatabase",
                 "ServiceErrors", "SharedAccess", "TagExpressions", .httpTypes, .hummingbird, .hummingbirdTesting, .logging,
@@ -379,8 +388,8 @@ let package = Package(
             name: "clarion",
             dependencies: [
                 "AuditTrail", "AppBackend", "CommandLineSupport", "HubProtocol", "PushHub", "RemoteHub", "ServerComposition",
-                "ServerOperations", "ServerSettings", "ServiceErrors", "SharedAccess", .argumentParser, .asyncHTTPClient,
-                .nioCore, .nioPosix, .nioSSL, .richPushModel,
+                "ServerOperations", "ServerSettings", "ServiceErrors", "SharedAccess", "WireText", .argumentParser,
+                .asyncHTTPClient, .nioCore, .nioPosix, .nioSSL, .richPushModel,
                 .richPushSealing,
             ],
             swiftSettings: house),

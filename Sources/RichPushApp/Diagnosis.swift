@@ -48,13 +48,13 @@ public struct Diagnosis: Hashable, Sendable {
             findings.append(
                 .init(
                     id: "app-group-missing", severity: .error,
-                    sentence: "The App Group is not among the app's entitlements. Add it to the app and to both extensions."))
+                    sentence: SetupError.appGroupMissingSentence))
         }
         if !facts.hasSharedKeychain {
             findings.append(
                 .init(
                     id: "keychain-unshared", severity: .error,
-                    sentence: "The key chain refuses the App Group as an access group. Check the entitlements' signing."))
+                    sentence: SetupError.keychainUnsharedSentence))
         }
         if facts.environment == nil {
             findings.append(
@@ -125,7 +125,30 @@ public struct Diagnosis: Hashable, Sendable {
     }
 }
 
-/// What an app's set-up looks like from inside, gathered by `RichPushClient.diagnose()`.
+/// A mistake in an app's set-up with which it cannot be configured.
+public enum SetupError: Error, Hashable, Sendable, CustomStringConvertible {
+    /// `configure` was called before: an app has one `RichPush`.
+    case configuredTwice
+    /// The configuration's App Group is not among the app's entitlements.
+    case appGroupMissing(String)
+    /// The key chain refuses the App Group as an access group.
+    case keychainUnshared(String)
+
+    public var description: String {
+        switch self {
+        case .configuredTwice: "RichPush.configure was called twice. Keep what the first call returned."
+        case .appGroupMissing(let group): "\(group): \(Self.appGroupMissingSentence)"
+        case .keychainUnshared(let group): "\(group): \(Self.keychainUnsharedSentence)"
+        }
+    }
+
+    static let appGroupMissingSentence =
+        "The App Group is not among the app's entitlements. Add it to the app and to both extensions."
+    static let keychainUnsharedSentence =
+        "The key chain refuses the App Group as an access group. Check the entitlements' signing."
+}
+
+/// What an app's set-up looks like from inside, gathered by `RichPush.diagnose()`.
 public struct SetupFacts: Hashable, Sendable {
     /// Whether the App Group's folder can be reached: `nil` when the configuration names no group.
     public var hasAppGroup: Bool?

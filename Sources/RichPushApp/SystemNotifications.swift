@@ -159,7 +159,7 @@
                 bundleID: Bundle.main.bundleIdentifier ?? "", environment: PushSigning.current?.rawValue,
                 locale: Locale.preferredLanguages.first, appVersion: Self.appVersion, systemVersion: Self.systemVersion,
                 timeZone: TimeZone.current.identifier,
-                capabilities: RichPushClient.carriesServiceExtension ? ["service-extension"] : [])
+                capabilities: RichPush.carriesServiceExtension ? ["service-extension"] : [])
         }
 
         /// As the App Store and a crash report name it.

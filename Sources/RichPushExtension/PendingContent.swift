@@ -30,4 +30,18 @@
             if delivered.wait(timeout: end) == .timedOut { handler(original) }
         }
     }
+
+    /// The pushes that the system waits for.
+    ///
+    /// `@unchecked` is safe: what changes is only touched inside the lock.
+    final class PendingContents: @unchecked Sendable {
+        private let lock = NSLock()
+        private var contents: [PendingContent] = []
+
+        var all: [PendingContent] { lock.withLock { contents } }
+
+        func add(_ content: PendingContent) { lock.withLock { contents.append(content) } }
+
+        func remove(_ content: PendingContent) { lock.withLock { contents.removeAll { $0 === content } } }
+    }
 #endif

@@ -7,21 +7,20 @@
 
     /// The service extension of an app with rich push: an app only writes a subclass with a configuration.
     ///
-    ///     final class NotificationService: RichPushNotificationService, @unchecked Sendable {
+    ///     final class NotificationService: RichPushNotificationService {
     ///         override class var configuration: RichPushConfiguration { .shop }
     ///     }
     ///
     /// The system shows the push as it came when the extension is too slow or dies, so everything here ends early. Nothing is
     /// done before the first push, no picture is decoded, and content goes to files (Reference/IOSClient.md#3).
-    ///
-    /// `@unchecked` is safe: what changes lies behind the lock.
-    open class RichPushNotificationService: UNNotificationServiceExtension, @unchecked Sendable {
+    open class RichPushNotificationService: UNNotificationServiceExtension {
         /// What the extension may take of the about thirty seconds that the system gives it.
         private static let budget: Duration = .seconds(25)
 
+        /// The system calls on threads of its own.
         private let lock = NSLock()
         private var engine: EnrichmentEngine?
-        private var pending: [PendingContent] = []
+        private let pending = PendingContents()
 
         /// The same configuration as in the app. Subclasses override it.
         open class var configuration: RichPushConfiguration {
@@ -34,12 +33,22 @@
         /// How long the expiry call waits for the best content so far.
         class var lastCall: DispatchTimeInterval { .milliseconds(500) }
 
-        /// Makes the engine at the first push. The default uses the system's services; `nil` leaves every push as it is, which
-        /// is what happens when the extension is not in the App Group.
+        /// Makes the engine at the first push. The default uses the system's services; `nil` leaves every push as it is. That is
+        /// what happens when the extension is not in the App Group, and the device's log says so.
         open func makeEngine() -> EnrichmentEngine? {
             let configuration = Self.configuration.inUsersLanguage(Self.language)
-            return (try? DevicePorts.system(configuration, isForApp: false, log: SilentLog()))
-                .map { EnrichmentEngine(configuration: configuration, device: $0) }
+            do throws(StorageError) {
+                let device = try DevicePorts.system(configuration, isForApp: false, log: SilentLog())
+                return EnrichmentEngine(configuration: configuration, device: device)
+            } catch {
+                let isMember = SharedFolder.inGroup(configuration.appGroup) != nil
+                NSLog(
+                    "%@",
+                    isMember
+                        ? "RichPush: the extension cannot use its folder in the App Group"
+                        : "RichPush: the configuration's App Group is not among the extension's entitlements")
+                return nil
+            }
         }
 
         open override func didReceive(
@@ -49,19 +58,20 @@
                 return contentHandler(request.content)
             }
             let content = PendingContent(original: request.content, handler: contentHandler)
-            lock.withLock { pending.append(content) }
+            let pending = pending
+            pending.add(content)
             let enrichment = EnrichmentRequest(
                 identifier: request.identifier, envelope: envelope, original: NotificationContent(request.content))
             Task {
                 content.deliver(await engine.enrich(enrichment, budget: Self.budget))
-                self.forget(content)
+                pending.remove(content)
             }
         }
 
         /// Called on a thread of the system shortly before the end. The best content so far is delivered now: after this returns the
         /// process may be stopped at any moment.
         open override func serviceExtensionTimeWillExpire() {
-            let (engine, contents) = lock.withLock { (self.engine, self.pending) }
+            let (engine, contents) = (lock.withLock { self.engine }, pending.all)
             guard let engine, !contents.isEmpty else { return }
             let settled = DispatchSemaphore(value: 0)
             Task {
@@ -79,8 +89,6 @@
                 return engine
             }
         }
-
-        private func forget(_ content: PendingContent) { lock.withLock { pending.removeAll { $0 === content } } }
     }
 
     /// An extension has no log reader; what matters is in its receipts.

@@ -13,6 +13,10 @@ public enum APIRoute {
     public static func status(_ id: RichID) -> String { "\(notifications)/\(id)/status" }
     /// `GET`: a `SendList`, of the caller's sends or, for an administrator, of all.
     public static let sends = prefix + "/sends"
+    /// `GET`: the `SendDetails`, with the devices that got no push in pages.
+    public static func send(_ id: RichID) -> String { "\(sends)/\(id)" }
+    /// `POST`: an `AudienceCount` of the audience in the body.
+    public static let audienceCount = prefix + "/audiences/count"
     /// `POST`: a short-lived link to the content for players that cannot send a header.
     public static func ticket(_ id: RichID) -> String { "\(notifications)/\(id)/ticket" }
     /// `POST`: a `Reply`, which goes to the sender of the notification.

@@ -48,7 +48,7 @@ public struct InstallationUpdate: Hashable, Sendable, Codable {
 
 /// The answer to a `PUT` of an installation.
 public struct InstallationAnswer: Hashable, Sendable, Codable {
-    /// The narrow credential of this installation, present only when the request was signed with a password. Send it as
+    /// The narrow credential of this installation, present only when the request came with a password or a sign-in token. Send it as
     /// `Authorization: Bearer` from then on; it is never shown again.
     public var credential: String?
     /// When the credential ends unless it is used before.

@@ -83,6 +83,11 @@
             if status != errSecItemNotFound { try Self.check(status) }
         }
 
+        /// Whether this process may use the shared group at all; a locked device does not count as a refusal.
+        package var isGroupRefused: Bool {
+            SecItemCopyMatching(item(.credential) as CFDictionary, nil) == errSecMissingEntitlement
+        }
+
         private func item(_ key: SecretKey) -> [String: Any] {
             var item: [String: Any] = [
                 kSecClass as String: kSecClassGenericPassword,

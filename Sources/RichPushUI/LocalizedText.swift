@@ -17,9 +17,10 @@ extension RichPushError {
     /// What went wrong, for the user and in the user's language. Text from the server is not translated.
     public var sentence: String {
         switch self {
-        case .notSignedIn, .credentialRejected, .passwordNotKept: LocalizedText.notSignedIn.text
+        case .notSignedIn, .credentialRejected, .passwordNotKept, .badToken, .tokenRejected: LocalizedText.notSignedIn.text
         case .badUserName, .wrongPassword: LocalizedText.wrongPassword.text
-        case .offline, .timedOut, .serverBusy, .serverFailed, .busy, .claimed: LocalizedText.offline.text
+        case .offline, .timedOut, .serverBusy, .serverFailed, .busy, .claimed, .tokenUnavailable:
+            LocalizedText.offline.text
         case .notFound: LocalizedText.unavailable.text
         case .recalled: LocalizedText.gone.text
         case .refused(let problem):

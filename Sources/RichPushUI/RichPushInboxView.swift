@@ -11,10 +11,10 @@
         private let open: @MainActor (InboxEntry) -> Void
 
         /// - Parameters:
-        ///   - client: the app's client.
+        ///   - push: the app's `RichPush`.
         ///   - open: what a tap on an entry does, usually to show `RichPushContentScreen`.
-        public init(client: RichPushClient, open: @escaping @MainActor (InboxEntry) -> Void) {
-            self.init(model: InboxModel(client: client), open: open)
+        public init(push: RichPush, open: @escaping @MainActor (InboxEntry) -> Void) {
+            self.init(model: InboxModel(push: push), open: open)
         }
 
         /// For an app that shows the same model elsewhere too.
@@ -99,18 +99,18 @@
         /// Why the inbox may be out of date.
         @Published public private(set) var failure: RichPushError?
         @Published public private(set) var isLoading = false
-        private let client: RichPushClient
+        private let push: RichPush
         /// Refreshes under way: the view's own, and those that a user starts by pulling the list down.
         private var questions = 0 { didSet { isLoading = questions > 0 } }
 
         /// Creates the model; nothing happens until `load`.
-        public init(client: RichPushClient) { self.client = client }
+        public init(push: RichPush) { self.push = push }
 
         /// Reads the inbox, and reads it again with every push, until the task ends: for a view's `task`. The server is asked too when
         /// the system showed a notification, because this device may know nothing else about it.
         public func load() async {
-            inbox = (try? await client.inbox()) ?? Inbox()
-            let events = client.events
+            inbox = (try? await push.inbox()) ?? Inbox()
+            let events = push.events
             await refresh()
             // However many arrive at once: one refresh is under way and one waits, which includes all that arrived before it.
             let (arrivals, arrived) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
@@ -118,7 +118,7 @@
             for await event in events {
                 let kinds: [DeviceEvent.Kind] = [.fetched, .presented, .arrived, .offered, .opened, .signedIn, .signedOut]
                 guard kinds.contains(event.kind) else { continue }
-                inbox = (try? await client.inbox()) ?? Inbox()
+                inbox = (try? await push.inbox()) ?? Inbox()
                 if event.kind == .arrived { arrived.yield() }
             }
             arrived.finish()
@@ -134,7 +134,7 @@
             questions += 1
             defer { questions -= 1 }
             do throws(RichPushError) {
-                inbox = try await client.refresh()
+                inbox = try await push.refresh()
                 failure = nil
             } catch {
                 failure = error
@@ -143,15 +143,15 @@
 
         /// Marks an entry as read without opening it.
         public func markRead(_ entry: InboxEntry) async {
-            try? await client.markRead(entry.id)
-            inbox = (try? await client.inbox()) ?? inbox
+            try? await push.markRead(entry.id)
+            inbox = (try? await push.inbox()) ?? inbox
         }
 
         /// The picture of a row, at most `side` pixels wide and high, and only from the device. `nil` for a side that is not above 0;
         /// an infinite side gives a picture as large as a screen shows.
         public func thumbnail(of entry: InboxEntry, side: CGFloat) async -> UIImage? {
             // NaN is not above 0 either.
-            guard side > 0, let content = await client.downloadedContent(of: entry.id), content.mediaType.hasPrefix("image/")
+            guard side > 0, let content = await push.downloadedContent(of: entry.id), content.mediaType.hasPrefix("image/")
             else {
                 return nil
             }

@@ -9,30 +9,30 @@
         /// foreground the app asks OK / More.
         ///
         /// - Parameters:
-        ///   - client: the app's client.
+        ///   - push: the app's `RichPush`.
         ///   - show: called again for the same id as a content goes from loading to its end.
         ///   - forget: called when another user may come, at every sign-in and sign-out: what was shown is not for them and must
         ///     leave the screen. The question in the foreground disappears without it.
         public func richPush(
-            _ client: RichPushClient, show: @escaping @MainActor (OpenedContent) -> Void,
+            _ push: RichPush, show: @escaping @MainActor (OpenedContent) -> Void,
             forget: @escaping @MainActor () -> Void = {}
         ) -> some View {
-            modifier(RichPushModifier(client: client, show: show, forget: forget))
+            modifier(RichPushModifier(push: push, show: show, forget: forget))
         }
     }
 
     /// Asks OK / More, one question after the other.
     struct RichPushModifier: ViewModifier {
-        let client: RichPushClient
+        let push: RichPush
         let show: @MainActor (OpenedContent) -> Void
         let forget: @MainActor () -> Void
         @State private var offers: [ContentOffer] = []
 
         func body(content: Content) -> some View {
             content
-                .onAppear { client.attach(show: show, offer: { offers.append($0) }, forget: { clear() }) }
+                .onAppear { push.attach(show: show, offer: { offers.append($0) }, forget: { clear() }) }
                 .alert(title, isPresented: isAsking, presenting: offers.first) { offer in
-                    Button(client.configuration.moreTitle) { answer(offer, more: true) }
+                    Button(push.configuration.moreTitle) { answer(offer, more: true) }
                     Button(LocalizedText.okay.text, role: .cancel) { answer(offer, more: false) }
                 } message: { offer in
                     Text(verbatim: offer.message)
@@ -53,22 +53,22 @@
 
         private func answer(_ offer: ContentOffer, more: Bool) {
             offers.removeAll { $0 == offer }
-            Task { await client.answer(offer, more: more) }
+            Task { await push.answer(offer, more: more) }
         }
     }
 
     /// Opens a notification by its number and shows it, and tries again when the user wants to.
     public struct RichPushContentScreen: View {
-        private let client: RichPushClient
+        private let push: RichPush
         private let id: RichID
         @State private var content: OpenedContent
 
         /// - Parameters:
         ///   - id: the number of the notification.
-        ///   - client: the app's client.
+        ///   - push: the app's `RichPush`.
         ///   - content: what is known already, as from `richPush(_:show:)`; it is not fetched again if it is ready.
-        public init(_ id: RichID, client: RichPushClient, content: OpenedContent? = nil) {
-            self.client = client
+        public init(_ id: RichID, push: RichPush, content: OpenedContent? = nil) {
+            self.push = push
             self.id = id
             _content = State(initialValue: content ?? OpenedContent(richID: id, state: .loading))
         }
@@ -80,7 +80,7 @@
 
         private func load() async {
             content.state = .loading
-            content = await client.open(id)
+            content = await push.open(id)
         }
     }
 #endif

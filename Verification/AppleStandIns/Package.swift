@@ -29,7 +29,8 @@ let package = Package(
         standIn("ImageIO"), standIn("UIKit", ["AppleFoundationShims", "ImageIO"]),
         standIn("UserNotifications", ["AppleFoundationShims"]),
         standIn("UserNotificationsUI", ["UIKit", "UserNotifications"]), standIn("BackgroundTasks", ["AppleFoundationShims"]),
-        standIn("SwiftUI", ["UIKit"]), standIn("AVKit", ["SwiftUI"]), standIn("_Testing_UIKit"), standIn("_Testing_SwiftUI"),
+        standIn("Combine"), standIn("SwiftUI", ["Combine", "UIKit"]), standIn("AVKit", ["SwiftUI"]), standIn("_Testing_UIKit"),
+        standIn("_Testing_SwiftUI"),
         shipped("RichPushModel", [], [manifest]),
         shipped("RichPushSealing", ["RichPushModel", "CryptoKit"], [manifest]),
         shipped("RichPushDevice", ["RichPushModel", "RichPushSealing", "CryptoKit"], [manifest]),
@@ -40,7 +41,8 @@ let package = Package(
         shipped(
             "RichPushContentExtension", ["RichPushPlatform", "RichPushModel", "UserNotificationsUI"] + notifications, [manifest]),
         shipped(
-            "RichPushApp", ["RichPushPlatform", "RichPushDevice", "RichPushModel", "BackgroundTasks"] + notifications, [manifest]),
+            "RichPushApp", ["RichPushPlatform", "RichPushDevice", "RichPushModel", "BackgroundTasks", "Combine"] + notifications,
+            [manifest]),
         shipped(
             "RichPushUI", ["RichPushApp", "RichPushPlatform", "RichPushDevice", "RichPushModel", "SwiftUI", "AVKit"],
             [.process("Resources"), manifest]),

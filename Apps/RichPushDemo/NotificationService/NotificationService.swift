@@ -1,7 +1,7 @@
 import RichPushDevice
 import RichPushExtension
 
-/// `@unchecked` is safe: the class adds nothing that changes.
-final class NotificationService: RichPushNotificationService, @unchecked Sendable {
+/// The texts and pictures of pushes that the system shows.
+final class NotificationService: RichPushNotificationService {
     override class var configuration: RichPushConfiguration { .demo }
 }

@@ -6,7 +6,7 @@ import SwiftUI
 
 /// The rich push tutorial's button, and a message of one's own.
 struct SendView: View {
-    let client: RichPushClient
+    let push: RichPush
     let user: String
     @State private var message = ""
     @State private var style = DeliveryStyle.alert
@@ -47,7 +47,7 @@ struct SendView: View {
         isBusy = true
         defer { isBusy = false }
         do throws(RichPushError) {
-            let id = try await client.send(request)
+            let id = try await push.send(request)
             outcome = id.map { Text("Sent as number \($0.description).") } ?? Text("Sent.")
             message = ""
         } catch {

@@ -5,7 +5,7 @@ import SwiftUI
 
 /// Who is signed in, the tags, the permission, and what `diagnose()` thinks of the set-up.
 struct SettingsView: View {
-    let client: RichPushClient
+    let push: RichPush
     let user: String
     let signedOut: @MainActor (SignOutResult) -> Void
     @State private var tags = ""
@@ -56,7 +56,7 @@ struct SettingsView: View {
     }
 
     @ViewBuilder private var diagnosis: some View {
-        Button("Diagnose") { Task { findings = await client.diagnose().findings } }.accessibilityIdentifier("diagnose")
+        Button("Diagnose") { Task { findings = await push.diagnose().findings } }.accessibilityIdentifier("diagnose")
         if let findings {
             if findings.isEmpty { Label("Everything is set up", systemImage: "checkmark.circle") }
             ForEach(findings) { finding in
@@ -69,14 +69,14 @@ struct SettingsView: View {
     }
 
     private func load() async {
-        tags = await client.tags.current.joined(separator: " ")
-        permission = await client.permission
-        fingerprint = await client.engine.sealingFingerprint
+        tags = await push.tags.current.joined(separator: " ")
+        permission = await push.permission
+        fingerprint = await push.sealingFingerprint
     }
 
     private func saveTags() async {
         do throws(RichPushError) {
-            try await client.tags.set(tags.split(separator: " ").map(String.init))
+            try await push.tags.set(tags.split(separator: " ").map(String.init))
             failure = nil
         } catch {
             failure = error.sentence
@@ -85,7 +85,7 @@ struct SettingsView: View {
 
     private func signOut() async {
         do throws(RichPushError) {
-            signedOut(try await client.signOut())
+            signedOut(try await push.signOut())
         } catch {
             failure = error.sentence
         }

@@ -3,14 +3,14 @@ import RichPushDevice
 import RichPushUI
 import SwiftUI
 
-/// User and password, once. The phone keeps a credential of its own afterwards.
+/// User and password, or a token of an app's own accounts, once. The phone keeps a credential of its own afterwards.
 struct SignInView: View {
-    let client: RichPushClient
+    let push: RichPush
     /// What the user who signed out before may want to know.
     var lost: SignOutResult?
-    let done: @MainActor (String) -> Void
     @State private var user = ""
     @State private var password = ""
+    @State private var token = ""
     @State private var isBusy = false
     @State private var failure: String?
 
@@ -23,6 +23,9 @@ struct SignInView: View {
                         .accessibilityIdentifier("user")
                     SecureField("Password", text: $password).textContentType(.password).accessibilityIdentifier("password")
                 }
+                Section("Or a token of your own accounts") {
+                    SecureField("Token", text: $token).accessibilityIdentifier("token")
+                }
                 if let failure { Label(failure, systemImage: "exclamationmark.triangle").accessibilityIdentifier("failure") }
                 if let lost, lost.lostReplies > 0 {
                     Label(
@@ -32,7 +35,7 @@ struct SignInView: View {
                     .accessibilityIdentifier("lost-replies")
                 }
                 Button("Log in and register") { Task { await signIn() } }
-                    .disabled(user.isEmpty || password.isEmpty || isBusy)
+                    .disabled(token.isEmpty && (user.isEmpty || password.isEmpty) || isBusy)
                     .accessibilityIdentifier("login")
                 if isBusy { ProgressView("Signing in") }
             }
@@ -44,10 +47,13 @@ struct SignInView: View {
         isBusy = true
         defer { isBusy = false }
         do throws(RichPushError) {
-            try await client.signIn(user: user, password: password)
-            password = ""
-            _ = await client.requestPermission()
-            done(await client.user ?? user)
+            if token.isEmpty {
+                try await push.signIn(user: user, password: password)
+            } else {
+                try await push.signIn(token: token)
+            }
+            (password, token) = ("", "")
+            _ = await push.requestPermission()
         } catch {
             failure = error.sentence
         }

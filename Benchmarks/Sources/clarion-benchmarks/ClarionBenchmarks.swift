@@ -5,6 +5,7 @@ import Foundation
 /// `clarion-benchmarks broadcast PROGRAM LOAD SINK PAGES [ROUNDS]` measures sends to a million devices on both engines.
 /// `clarion-benchmarks return PROGRAM SINK [ROUNDS [SECONDS]]` measures how soon sending goes on when APNs was away for some seconds.
 /// `clarion-benchmarks fetch PROGRAM LOAD [ROUNDS]` measures fetches of contents beside nginx, and storms of them and of sign-ins.
+/// `clarion-benchmarks access COSTS [ROUNDS]` measures what credentials and the audit cost.
 /// `clarion-benchmarks phone PROGRAM [ROUNDS]` measures a simulated phone with real processes.
 /// `clarion-benchmarks apns LOAD SINK JSON [ROUNDS]` measures the APNs client beside h2load, prints tables and writes JSON; ends
 /// with 1 when its memory grows.
@@ -24,6 +25,7 @@ enum ClarionBenchmarks {
         case ("serve", 2...3): try serve(words)
         case ("hub", 4...5): try hub(words)
         case ("phone", 2...3): try phone(words)
+        case ("access", 2...3): try access(words)
         case ("fetch", 3...4): if try !fetch(words) { exit(1) }
         case ("broadcast", 5...6): if try !broadcast(words) { exit(1) }
         case ("return", 3...5): if try !comeBack(words) { exit(1) }
@@ -31,7 +33,8 @@ enum ClarionBenchmarks {
         default:
             print(
                 """
-                usage: clarion-benchmarks serve|phone PROGRAM [ROUNDS] | hub PROGRAM LOAD PAGES [ROUNDS] | fetch PROGRAM LOAD [ROUNDS]
+                usage: clarion-benchmarks serve|phone PROGRAM [ROUNDS] | access COSTS [ROUNDS]
+                                        | hub PROGRAM LOAD PAGES [ROUNDS] | fetch PROGRAM LOAD [ROUNDS]
                                         | broadcast PROGRAM LOAD SINK PAGES [ROUNDS] | return PROGRAM SINK [ROUNDS [SECONDS]]
                                         | apns LOAD SINK JSON [ROUNDS]
                 """
@@ -50,6 +53,13 @@ enum ClarionBenchmarks {
     private static func phone(_ words: [String]) throws {
         let rounds = words.dropFirst(2).first.flatMap(Int.init) ?? 7
         let results = try PhoneBenchmark(program: words[1], rounds: max(1, rounds)).run()
+        for line in Measurement.table(results) { print(line) }
+        if results.contains(where: { !$0.isWithinLimit }) { exit(1) }
+    }
+
+    private static func access(_ words: [String]) throws {
+        let rounds = words.dropFirst(2).first.flatMap(Int.init) ?? 5
+        let results = try AccessBenchmark(costs: words[1], rounds: max(1, rounds)).run()
         for line in Measurement.table(results) { print(line) }
         if results.contains(where: { !$0.isWithinLimit }) { exit(1) }
     }

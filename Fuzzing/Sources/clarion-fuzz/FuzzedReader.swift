@@ -11,7 +11,7 @@ struct FuzzedReader: Sendable {
         self.read = read
     }
 
-    static let all = apns + emulator + hub + http + backend
+    static let all = apns + emulator + hub + http + backend + tokens
 
     /// The reader that the environment variable `FUZZ_READER` names; `list` prints the names of all.
     static let chosen: FuzzedReader = {

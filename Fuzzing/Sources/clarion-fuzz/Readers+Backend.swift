@@ -103,6 +103,7 @@ extension FuzzedReader {
         if let credential = InstallationCredential(text: text) {
             precondition(InstallationCredential(text: credential.text)?.digest == credential.digest, "a credential changes")
         }
+        if let secret = PrefixedSecret(text: text) { precondition(secret.text == text, "a secret has two spellings") }
         precondition(tickets.verify(text, now: now) == nil, "an unsigned ticket is accepted")
         if let bytes = Base64URL.bytes(of: text) { precondition(Base64URL.text(of: bytes) == text, "bytes have two spellings") }
         _ = MasterKey(text: text)

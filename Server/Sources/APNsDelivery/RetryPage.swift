@@ -59,7 +59,7 @@ public enum RetryPage {
         | `reasons` | For each outcome how many targets had which reason. `gone`, `bad-token`, `too-large` and the outcomes that are decided here have none. Of each slice of a send the first \(OutcomeReason.limit) reasons have a count of their own, and all others are `\(OutcomeReason.other)`. |
         | `waiting` | Present while the last try could not be made, or was refused for now. `for` is `operator` when an operator has to correct the credential or the configuration, and `push-service` when APNs or the way to it has to come back, or refused the next push for now: after `InternalServerError` that is a wait of at least \(words(PushRetryAdvice.afterServerError)). |
         | `warnings` | Sentences about a probable mistake, for example an audience of user names that meets no device. |
-        | `failures` | For administrators: devices that got no push, with outcome and reason. The first \(TargetFailure.limit) of each of a send's slices are kept, and at most \(TargetFailure.limit) are shown. |
+        | `failures` | For administrators: devices that got no push, with outcome and reason. The first \(TargetFailure.limit) of each of a send's slices are kept. A status shows at most \(TargetFailure.limit) of them, and `GET /api/v1/sends/{id}` shows all in pages. |
 
         """
     }

@@ -15,12 +15,19 @@ public enum AuditAction: String, Sendable, CaseIterable, Codable {
     case userRemoved = "user.removed"
     case userExported = "user.exported"
     case userErased = "user.erased"
+    case usersImported = "users.imported"
     case keyCreated = "key.created"
     case keyRolled = "key.rolled"
     case keyRevoked = "key.revoked"
     case sendAccepted = "send.accepted"
     case sendEnded = "send.ended"
     case sendRecalled = "send.recalled"
+    case hubCreated = "hub.created"
+    case hubChanged = "hub.changed"
+    case hubKeyRolled = "hub.key-rolled"
+    case hubRemoved = "hub.removed"
+    case hubKeyShown = "hub.key-shown"
+    case contentsAdopted = "contents.adopted"
     case auditRead = "audit.read"
     case auditPruned = "audit.pruned"
 }
@@ -31,7 +38,7 @@ public enum AuditActor: Hashable, Sendable {
     case user(String)
     /// An installation credential of a user.
     case installation(of: String)
-    /// A service key, by its name.
+    /// A service key, or a key of hubs, by its name.
     case key(String)
     /// A command on the machine of a node, which needs no credential.
     case command
@@ -95,14 +102,14 @@ public struct AuditText: Hashable, Sendable {
         var commitment: [UInt8] { Array(SHA256.hash(data: salt + Array(text.utf8))) }
     }
 
-    /// Commits to a text with 16 random bytes. An invalid scalar cannot be in a text, and control characters are replaced, so that no
-    /// text begins a new line in a log that an entry is written to.
+    /// Commits to a text with 16 random bytes, and cuts a long one. What a terminal or a log would not show as it is gets replaced: a text
+    /// begins no new line, moves no cursor and turns no direction of writing around.
     public init(_ text: String) {
         var generator = SystemRandomNumberGenerator()
         let salt = (0..<16).map { _ in UInt8.random(in: .min ... .max, using: &generator) }
-        let shown = String(
-            text.prefix(Self.limit).map { $0.unicodeScalars.contains { $0.value < 0x20 || $0.value == 0x7F } ? "?" : $0 })
-        let content = Content(text: shown, salt: salt)
+        // By scalars: one character may have any number of them.
+        let shown = text.unicodeScalars.prefix(Self.limit).map { Self.isShown($0) ? $0 : "?" }
+        let content = Content(text: String(String.UnicodeScalarView(shown)), salt: salt)
         self.content = content
         commitment = content.commitment
     }
@@ -117,6 +124,13 @@ public struct AuditText: Hashable, Sendable {
     public var isTrue: Bool { content.map { $0.commitment == commitment } ?? true }
 
     private static let limit = 2_000
+
+    private static func isShown(_ scalar: Unicode.Scalar) -> Bool {
+        switch scalar.properties.generalCategory {
+        case .control, .format, .lineSeparator, .paragraphSeparator: false
+        default: true
+        }
+    }
 }
 
 /// One entry of the audit. It holds no secret, no device token and no content.
@@ -129,9 +143,9 @@ public struct AuditEntry: Hashable, Sendable {
     public var actor: AuditText
     /// Whom or what the act was about: the name of a user, or of a key.
     public var subject: AuditText
-    /// A number or id that names no person: of a send, or of a key.
+    /// A number, id or name that is no person's: of a send, of a key, or of a hub.
     public var object: String
-    /// More, as `name=value` with blanks between: the audience of a send, the fields that changed.
+    /// More, as `name=value` with blanks between: the audience of a send, the fields that changed, an installation.
     public var details: AuditText
 
     /// Creates an entry, with an id of 128 random bits.
@@ -151,13 +165,23 @@ public struct AuditEntry: Hashable, Sendable {
     }
 
     /// An entry of something that the act of this one brought about, by the same actor.
-    public func causing(_ action: AuditAction, subject: String, object: String = "") -> AuditEntry {
+    public func causing(_ action: AuditAction, subject: String, details: String) -> AuditEntry {
         var entry = self
         entry.id = Hexadecimal.random(byteCount: 16)
         entry.action = action
-        (entry.subject, entry.object, entry.details) = (AuditText(subject), object, AuditText(""))
+        (entry.subject, entry.object, entry.details) = (AuditText(subject), "", AuditText(details))
         return entry
     }
+
+    /// An entry of the server's pruning: how many entries went, and the head that is the anchor now.
+    public static func pruned(to anchor: AuditHead, entries: Int64, at now: Timestamp) -> AuditEntry {
+        AuditEntry(
+            .auditPruned, by: .server, at: now, object: "\(anchor.size)",
+            details: "entries=\(entries) hash=\(Hexadecimal.text(of: anchor.hash))")
+    }
+
+    /// How details name an installation, whose id is a person's and goes with them.
+    public static func installation(_ id: String) -> String { "installation=\(id)" }
 
     /// Takes an entry from storage.
     public init(

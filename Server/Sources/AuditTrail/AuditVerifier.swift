@@ -26,6 +26,8 @@ public enum AuditProblem: Hashable, Sendable, CustomStringConvertible {
     case textReplaced(Int64)
     /// The signature of a checkpoint is not of the key.
     case forgedCheckpoint(size: Int64)
+    /// No signed checkpoint is the anchor: entries were cut off at the beginning by other means than pruning.
+    case unsignedAnchor(size: Int64)
     /// The entries up to a checkpoint are others than those that were signed.
     case contradictedCheckpoint(size: Int64)
     /// A checkpoint or the stored head counts more entries than there are: the end was cut off.
@@ -38,6 +40,7 @@ public enum AuditProblem: Hashable, Sendable, CustomStringConvertible {
         case .changed(let number): "entry \(number) was changed or inserted"
         case .textReplaced(let number): "a text of entry \(number) was replaced"
         case .forgedCheckpoint(let size): "the checkpoint of size \(size) is not signed by the key of this audit"
+        case .unsignedAnchor(let size): "the audit begins after entry \(size), where no checkpoint was signed"
         case .contradictedCheckpoint(let size): "the entries up to \(size) are not those that the checkpoint of that size signed"
         case .cutOff(let counted, let found): "a checkpoint or the head counts \(counted) entries, and there are \(found)"
         }
@@ -64,6 +67,9 @@ public struct AuditVerifier: Sendable {
         }
         self.checkpoints = checkpoints.filter { $0.isSigned(by: key) && $0.head.size >= anchor.size }
             .sorted { $0.head.size > $1.head.size }
+        if anchor.size > 0, !self.checkpoints.contains(where: { $0.head.size == anchor.size }) {
+            problems.append(.unsignedAnchor(size: anchor.size))
+        }
         compareCheckpoints()
     }
 

@@ -11,8 +11,9 @@ extension BackendRoutes {
             let query = try call.query("action", "actor", "subject", "from", "until", "before", "limit")
             let before = try query.number("before", in: 1...Int.max).map(Int64.init)
             let limit = try query.number("limit", in: 1...AuditReader.pageLimit) ?? 100
-            let page = try await backend.audit.page(AuditFilter(query), before: before, limit: limit)
-            return try .json(page)
+            let filter = try AuditFilter(query)
+            try await backend.noteAuditReading(filter, limit: limit, by: call.principal)
+            return try .json(await backend.audit.page(filter, before: before, limit: limit))
         }
     }
 }
@@ -29,7 +30,6 @@ extension AuditFilter {
             self.action = action
         }
         (actor, subject) = (query["actor"], query["subject"])
-        from = try query.number("from", in: 0...Int.max).map { Timestamp(milliseconds: Int64($0)) }
-        until = try query.number("until", in: 0...Int.max).map { Timestamp(milliseconds: Int64($0)) }
+        (from, until) = (try query.moment("from"), try query.moment("until"))
     }
 }

@@ -33,7 +33,9 @@ extension BackendRoutes {
         guard let id = context.parameters.get("id").flatMap({ RichID($0) }) else { throw ServiceError(.notFound) }
         let found =
             if let principal {
-                try await backend.findContent(of: id, variant: variant, for: principal)
+                try await notingRefusal(of: .readInbox, to: principal) {
+                    try await backend.findContent(of: id, variant: variant, for: principal)
+                }
             } else {
                 try await backend.redeem(ticket: query["ticket"] ?? "", for: id, variant: variant)
             }

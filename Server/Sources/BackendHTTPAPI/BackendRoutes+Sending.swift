@@ -14,15 +14,6 @@ extension BackendRoutes {
             try await backend.recall(call.richID(), for: call.principal)
             return Response(status: .noContent)
         }
-        add(.get, "notifications/{id}/status", for: .readSends, to: router) { call in
-            _ = try call.query()
-            return try .json(await backend.status(of: call.richID(), for: call.principal))
-        }
-        add(.get, "sends", for: .readSends, to: router) { call in
-            let query = try call.query("before", "limit")
-            let limit = try query.number("limit", in: 1...RichPushBackend.sendPageLimit)
-            return try .json(await backend.sends(before: query["before"], limit: limit, for: call.principal))
-        }
     }
 
     /// One path for three generations of callers, distinguished by the body: none is the rich push tutorial's button, a JSON string
@@ -193,6 +184,8 @@ enum FieldNames {
         "coupon", "coupon.code", "coupon.headline", "coupon.terms", "coupon.validUntil", "expiresAt", "collapseId", "sound",
         "badge", "thread", "pushesPerSecond", "id",
     ]
+    /// `AudienceQuestion`.
+    static let audience: Set<String> = ["audience"]
     /// `ReceiptBatch`.
     static let receipts: Set<String> = ["receipts", "receipts.id", "receipts.kind", "receipts.action", "receipts.at"]
     /// `InstallationUpdate`.
@@ -208,12 +201,18 @@ enum FieldNames {
     static let readState: Set<String> = ["read"]
     /// `UserCreation`.
     static let newUser: Set<String> = ["name", "password", "role", "tags"]
+    /// `UserRow`.
+    static let userRow: Set<String> = ["name", "role", "tags"]
     /// `UserChange`.
     static let userChange: Set<String> = ["password", "role", "disabled", "tags"]
     /// `ServiceKeyRequest`.
     static let key: Set<String> = ["name", "scopes", "expiresAt", "networks", "requestsPerMinute"]
     /// `SignInTokenRequest`.
     static let signInToken: Set<String> = ["user", "installation", "tags", "lifetimeSeconds", "createsUser"]
+    /// `HubCreation`.
+    static let newHub: Set<String> = ["name", "metadata", "registrationSeconds", "allowsProtectedTags"]
+    /// `HubKeyRoll`.
+    static let hubKeyRoll: Set<String> = ["key"]
     /// `KeyRoll`.
     static let keyRoll: Set<String> = ["overlapSeconds"]
 }

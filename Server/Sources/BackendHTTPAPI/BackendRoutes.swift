@@ -35,12 +35,15 @@ public struct BackendRoutes: Sendable {
             let group = router.group(RouterPath(prefix)).add(middleware: CrossSiteGuard())
             addRegistrationRoutes(to: group)
             addSendingRoutes(to: group)
+            addFollowingRoutes(to: group)
             addInboxRoutes(to: group)
             addContentRoutes(to: group)
             addInstallationRoutes(to: group)
             addUserRoutes(to: group)
+            addUserImportRoute(to: group)
             addKeyRoutes(to: group)
             addTokenRoutes(to: group)
+            addHubRoutes(to: group)
             addAuditRoutes(to: group)
         }
     }
@@ -56,9 +59,21 @@ public struct BackendRoutes: Sendable {
             try await admission.handling { place in
                 let principal = try await authenticate(request, context: context, for: operation)
                 try place.assign(to: principal.userID)
-                try principal.require(operation)
-                return try await handler(AuthenticatedRequest(request: request, context: context, principal: principal))
+                return try await notingRefusal(of: operation, to: principal) {
+                    try principal.require(operation)
+                    return try await handler(AuthenticatedRequest(request: request, context: context, principal: principal))
+                }
             }
+        }
+    }
+
+    /// Does what a caller asks for; `forbidden` goes into the audit.
+    func notingRefusal<Result>(
+        of operation: BackendOperation, to principal: Principal, _ work: () async throws -> Result
+    ) async throws -> Result {
+        do { return try await work() } catch let error as ServiceError where error.code == .forbidden {
+            await backend.noteRefusal(of: operation, to: principal)
+            throw error
         }
     }
 
@@ -67,7 +82,9 @@ public struct BackendRoutes: Sendable {
         _ request: Request, context: ServiceRequestContext, for operation: BackendOperation? = nil
     ) async throws -> Principal {
         let credential = try AuthorizationHeader.credential(in: request.headers)
-        return try await backend.authenticate(credential, from: source(of: request, context: context), for: operation)
+        return try await backend.authenticate(credential, from: source(of: request, context: context), for: operation) {
+            context.answerFields.add($0.fields)
+        }
     }
 
     private func source(of request: Request, context: ServiceRequestContext) -> SourceAddress {
@@ -154,7 +171,19 @@ struct AuthenticatedRequest: Sendable {
     }
 }
 
+extension RequestAllowance {
+    /// As draft-ietf-httpapi-ratelimit-headers-10 has them: the policy, and what is left of it for how long.
+    fileprivate var fields: HTTPFields {
+        [
+            .rateLimitPolicy: "\"key\";q=\(perMinute);w=60",
+            .rateLimit: "\"key\";r=\(left);t=\(secondsToNext)",
+        ]
+    }
+}
+
 extension HTTPField.Name {
+    static let rateLimit = HTTPField.Name("RateLimit") ?? .via
+    static let rateLimitPolicy = HTTPField.Name("RateLimit-Policy") ?? .via
     static let idempotencyKey = HTTPField.Name("Idempotency-Key") ?? .via
     static let fileName = HTTPField.Name("X-File-Name") ?? .via
 }

@@ -22,21 +22,33 @@ package struct ServerArguments: ParsableArguments {
 
     package init() {}
 
-    /// The address without a trailing slash, and the credentials.
+    /// The address without a trailing slash, and the credentials of a user.
     package func credentials() throws -> (address: String, user: UserName, password: SecretText) {
+        let environment = ProcessInfo.processInfo.environment
+        let address = try checkedAddress()
+        guard let user = user ?? environment["CLARION_USER"].flatMap({ UserName($0) }) else {
+            throw ValidationError("name the user with --user or CLARION_USER")
+        }
+        let password = try environment["CLARION_PASSWORD"].map { SecretText($0) } ?? Terminal.askPassword("Password of \(user):")
+        return (address, user, password)
+    }
+
+    /// The address without a trailing slash, and the service key in CLARION_KEY; `nil` without one, and when a user is named by an option.
+    package func keyCredentials() throws -> (address: String, key: SecretText)? {
+        guard user == nil, let key = ProcessInfo.processInfo.environment["CLARION_KEY"] else { return nil }
+        return (try checkedAddress(), SecretText(key))
+    }
+
+    private func checkedAddress() throws -> String {
         let environment = ProcessInfo.processInfo.environment
         let address = address ?? environment["CLARION_SERVER_URL"] ?? "http://127.0.0.1:8080"
         guard let url = URL(string: address), let host = url.host(), url.scheme == "http" || url.scheme == "https" else {
             throw ValidationError("\(address) is not the address of a server, such as https://push.example.com")
         }
         guard url.scheme == "https" || AddressRange.isLoopback(host: host) || insecure else {
-            throw ValidationError("a password over http to \(host) can be read on the way; use https, or add --insecure")
+            throw ValidationError("a password or key over http to \(host) can be read on the way; use https, or add --insecure")
         }
-        guard let user = user ?? environment["CLARION_USER"].flatMap({ UserName($0) }) else {
-            throw ValidationError("name the user with --user or CLARION_USER")
-        }
-        let password = try environment["CLARION_PASSWORD"].map { SecretText($0) } ?? Terminal.askPassword("Password of \(user):")
-        return (address.hasSuffix("/") ? String(address.dropLast()) : address, user, password)
+        return address.hasSuffix("/") ? String(address.dropLast()) : address
     }
 }
 

@@ -1,3 +1,4 @@
+import AuditTrail
 import HTTPTypes
 import HubProtocol
 import Hummingbird
@@ -23,7 +24,7 @@ extension HubRoutes {
         case .hubs: return try await list(call)
         case .putHub: return try await put(call)
         case .deleteHub:
-            try await directory.registry.remove(try HubRegistry.name(call.route.hub))
+            try await directory.registry.remove(try HubRegistry.name(call.route.hub), audit: Self.audit(.hubRemoved, call))
             directory.catalog.forget()
             return HubAnswer.empty(.deleteHub)
         default:
@@ -43,7 +44,8 @@ extension HubRoutes {
         let registry = directory.registry
         defer { directory.catalog.forget() }
         guard call.ifMatch != nil else {
-            let record = try await registry.create(name, try description.definition())
+            let record = try await registry.create(
+                name, try description.definition(), audit: Self.audit(.hubCreated, call))
             var response = Self.entry(record, rules: try await registry.rules(of: name), call)
             response.status = .init(code: HubOperation.createdHubStatus)
             return response
@@ -51,9 +53,15 @@ extension HubRoutes {
         guard let record = try await registry.hub(named: name) else {
             throw ServiceError(.notFound, "There is no hub with this name")
         }
+        let change = try description.change(of: record, rules: try await registry.rules(of: name))
         let changed = try await registry.update(
-            name, with: try description.change(of: record, rules: try await registry.rules(of: name)))
+            name, with: change, audit: Self.audit(.hubChanged, call, details: change.words))
         return Self.entry(changed, rules: try await registry.rules(of: name), call)
+    }
+
+    /// The audit entry of what the holder of a key of all hubs does.
+    private static func audit(_ action: AuditAction, _ call: HubCall, details: String = "") -> AuditEntry {
+        AuditEntry(action, by: .key(call.grant.rule), at: call.now, object: call.route.hub, details: details)
     }
 
     private func list(_ call: HubCall) async throws -> Response {

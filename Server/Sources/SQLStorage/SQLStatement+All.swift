@@ -1,7 +1,8 @@
 extension SQLStatement {
     /// Every statement of every store, for the tests that prepare each on each engine.
     public static func all(_ dialect: SQLDialect) -> [SQLStatement] {
-        SchemaMigrator.statements + SchemaFence.all + SQLHubStore.all + SQLDeviceStore.all + DeviceRows.all + DeviceWriting.all
+        SchemaMigrator.statements + SchemaFence.all + AuditRows.all + SQLHubStore.all + SQLDeviceStore.all + DeviceRows.all
+            + DeviceWriting.all
             + TemplateRows.all + [dialect.nextOrder]
             + DirectRows.all + FeedbackRows.all + FailureRows.all + SQLIntakeStore.all
             + SQLSliceQueue.all(dialect) + SQLTelemetryStore.all + SQLJobStore.all(dialect)

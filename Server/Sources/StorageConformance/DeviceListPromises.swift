@@ -9,6 +9,7 @@ public enum DeviceListPromises {
     /// Every promise.
     public static let all: [StoragePromise<HubStorage>] = [
         pages, heavyPages, byTag, byHandle, otherPlatforms, preconditions, removalPreconditions, samples, sampledTwins,
+        counts, countsTwins,
     ]
 
     private static func fill(_ storage: HubStorage, _ count: Int) async throws {
@@ -189,5 +190,46 @@ public enum DeviceListPromises {
                 #expect(found.allSatisfy { $0.isTarget(of: format) && (expression?.matches($0.matchingTags) ?? true) })
             }
         }
+    }
+
+    private static let counts = StoragePromise<HubStorage>("a count has whom the send would reach, and says when it stopped") {
+        storage in
+        try await fill(storage, 20)
+        for (audience, format, limit, count, isComplete) in [
+            (nil, .native(.apns), 100, 20, true), ("third", .native(.apns), 100, 7, true),
+            ("all && !third", .native(.apns), 100, 13, true), ("third || all", .native(.apns), 100, 20, true),
+            ("unused", .native(.apns), 100, 0, true), (nil, .native(.gcm), 100, 0, true), (nil, .template, 100, 0, true),
+            ("all", .native(.apns), 20, 20, true), ("all", .native(.apns), 19, 19, false),
+            ("!third", .native(.apns), 5, 5, false),
+        ] as [(String?, SendFormat, Int, Int, Bool)] {
+            let expression = try audience.map { try TagExpression(parsing: $0) }
+            let found = try await storage.devices.count(
+                expression, format: format, in: Sample.hub, at: Sample.start, limit: limit)
+            #expect(
+                found == AudienceCount(targets: count, isComplete: isComplete), "\(audience ?? "all") \(format.text) \(limit)")
+        }
+    }
+
+    private static let countsTwins = StoragePromise<HubStorage>(
+        "a count has each handle once, and no record that has expired or has no handle"
+    ) { storage in
+        for number in 0..<5 {
+            _ = try await storage.devices.upsert(
+                try Sample.device("twin\(number)", handle: 1, tags: ["all"]), in: Sample.hub, at: Sample.start)
+        }
+        var old = try Sample.device("old", handle: 2, tags: ["all"])
+        old.expiresAt = Sample.time(5)
+        _ = try await storage.devices.upsert(old, in: Sample.hub, at: Sample.start)
+        let silent = DeviceUpsert(
+            id: try Sample.record("silent"), kind: .installation, handle: nil, tags: Sample.tags(["all"]))
+        _ = try await storage.devices.upsert(silent, in: Sample.hub, at: Sample.start)
+        for (second, count) in [(Int64(1), 2), (9, 1)] {
+            let found = try await storage.devices.count(
+                try TagExpression(parsing: "all"), format: .native(.apns), in: Sample.hub, at: Sample.time(second), limit: 9)
+            #expect(found == AudienceCount(targets: count, isComplete: true))
+        }
+        let elsewhere = try await storage.devices.count(
+            nil, format: .native(.apns), in: Sample.otherHub, at: Sample.start, limit: 9)
+        #expect(elsewhere.targets == 0)
     }
 }

@@ -200,3 +200,22 @@ public enum HubStorePromises {
         #expect(try await storage.hubs.record(of: id)?.updatedAt == Sample.start)
     }
 }
+
+/// The calls of the store without an audit entry, as tests make them that are about something else.
+extension HubStore {
+    public func create(_ name: HubName, with content: StoredHubChange, at now: Timestamp) async throws -> HubRecord? {
+        try await create(name, with: content, at: now, audit: nil)
+    }
+
+    public func update(_ id: HubID, with change: StoredHubChange, at now: Timestamp) async throws -> HubRecord? {
+        try await update(id, with: change, at: now, audit: nil)
+    }
+
+    public func put(_ rule: SealedAccessRule, of hub: HubID?, at now: Timestamp) async throws -> Bool {
+        try await put(rule, of: hub, at: now, audit: nil)
+    }
+
+    public func removeHub(named name: HubName, at now: Timestamp) async throws -> HubID? {
+        try await removeHub(named: name, at: now, audit: nil)
+    }
+}

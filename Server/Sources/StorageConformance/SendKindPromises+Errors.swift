@@ -4,7 +4,7 @@ import Testing
 
 extension SendKindPromises {
     /// What the ports promise of the targets of one send that got no push.
-    static let errors: [StoragePromise<HubStorage>] = [readsFeedbackOfSends, readsErrors]
+    static let errors: [StoragePromise<HubStorage>] = [readsFeedbackOfSends, readsErrors, readsFailures]
 
     private static let readsFeedbackOfSends = StoragePromise<HubStorage>(
         "feedback of one send is read in pages, without that of other sends and hubs"
@@ -61,5 +61,48 @@ extension SendKindPromises {
         let first = try await storage.telemetry.errors(of: sent.id, notedAt: Sample.time(7), limit: 1, in: Sample.hub)
         #expect(first == Array(found.prefix(1)))
         #expect(try await storage.telemetry.errors(of: sent.id, notedAt: Sample.start, limit: 9, in: Sample.otherHub).isEmpty)
+    }
+
+    private static let readsFailures = StoragePromise<HubStorage>(
+        "failures of a send are read in pages and by outcome, over all slices, without those of other sends and hubs"
+    ) { storage in
+        let (large, other) = (try Sample.send(size: SlicePlan.singleSliceLimit + 1), send(.native(.apns)))
+        for accepted in [large, other] { #expect(try await storage.intake.accept(accepted) == .accepted) }
+        let outcomes: [TargetOutcome] = [.rejected, .gone, .expired]
+        var leases: [SliceLease] = []
+        while leases.count <= SlicePlan.split {
+            let more = try await storage.queue.lease(Sample.lease(100))
+            try #require(!more.isEmpty)
+            leases += more
+        }
+        for lease in leases {
+            var checkpoint = SliceCheckpoint(lease: lease, now: Sample.start, disposition: .finish)
+            checkpoint.failures = outcomes.enumerated().map { index, outcome in
+                let key = SliceKey(lease.cursor.number + 1 + Int64(index))
+                return TargetFailure(key: key, platform: .apns, record: nil, outcome: outcome, reason: "r\(index)")
+            }
+            #expect(try await storage.queue.checkpoint(checkpoint) != .refused)
+        }
+        func read(_ outcome: TargetOutcome?, limit: Int) async throws -> [TargetFailure] {
+            var found: [TargetFailure] = []
+            while true {
+                let page = try await storage.telemetry.failures(
+                    of: large.id, outcome: outcome, after: found.last?.key ?? .beforeAll, limit: limit, in: Sample.hub)
+                #expect(page.count <= limit)
+                guard !page.isEmpty else { return found }
+                found += page
+            }
+        }
+        for limit in [1, 7, 100] {
+            let found = try await read(nil, limit: limit)
+            #expect(found.count == 3 * SlicePlan.split)
+            #expect(found.map(\.key) == found.map(\.key).sorted() && Set(found.map(\.key)).count == found.count)
+            let expired = try await read(.expired, limit: limit)
+            #expect(expired == found.filter { $0.outcome == .expired } && expired.count == SlicePlan.split)
+        }
+        #expect(try await read(.removed, limit: 9).isEmpty)
+        let elsewhere = try await storage.telemetry.failures(
+            of: large.id, outcome: nil, after: .beforeAll, limit: 9, in: Sample.otherHub)
+        #expect(elsewhere.isEmpty)
     }
 }

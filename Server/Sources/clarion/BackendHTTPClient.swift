@@ -1,3 +1,4 @@
+import AppBackend
 import ArgumentParser
 import AsyncHTTPClient
 import CommandLineSupport
@@ -7,6 +8,7 @@ import NIOSSL
 import RichPushModel
 import RichPushSealing
 import ServerSettings
+import WireText
 
 #if canImport(FoundationEssentials)
     import FoundationEssentials
@@ -19,15 +21,19 @@ struct BackendHTTPClient: Sendable {
     /// The states after which nothing more happens.
     static let finalStates: Set<String> = ["completed", "cancelled", "expired", "failed"]
 
+    /// With what the requests are signed.
+    enum Credential: Sendable {
+        case password(SecretText, of: UserName)
+        case serviceKey(SecretText)
+    }
+
     let address: String
-    let user: UserName
-    let password: SecretText
+    private let credential: Credential
     private let http = HTTPClient(eventLoopGroup: .singletonMultiThreadedEventLoopGroup)
 
-    init(address: String, user: UserName, password: SecretText) {
+    init(address: String, credential: Credential) {
         self.address = address
-        self.user = user
-        self.password = password
+        self.credential = credential
     }
 
     /// Gives the connections back when the work is done, and turns errors into a sentence and an exit code.
@@ -63,11 +69,35 @@ struct BackendHTTPClient: Sendable {
         try await answer(to: HTTPClientRequest(url: address + APIRoute.status(id)), as: SendStatus.self)
     }
 
+    /// The same, with a page of the devices that got no push.
+    func details(_ id: RichID, outcome: String?, after: String?, limit: Int) async throws -> SendDetails {
+        let query = Self.query(["outcome": outcome, "after": after, "limit": "\(limit)"])
+        return try await answer(to: HTTPClientRequest(url: address + APIRoute.send(id) + query), as: SendDetails.self)
+    }
+
     /// A page of sends, newest first.
-    func sends(before: String?, limit: Int) async throws -> SendList {
-        let cursor = before.map { "&before=\($0)" } ?? ""
-        return try await answer(
-            to: HTTPClientRequest(url: address + APIRoute.sends + "?limit=\(limit)" + cursor), as: SendList.self)
+    func sends(
+        sender: String?, since: Timestamp?, until: Timestamp?, before: String?, limit: Int
+    ) async throws -> SendList {
+        let query = Self.query([
+            "sender": sender, "since": since.map { "\($0.milliseconds)" }, "until": until.map { "\($0.milliseconds)" },
+            "before": before, "limit": "\(limit)",
+        ])
+        return try await answer(to: HTTPClientRequest(url: address + APIRoute.sends + query), as: SendList.self)
+    }
+
+    /// Those parameters that have a value, as a query.
+    private static func query(_ values: KeyValuePairs<String, String?>) -> String {
+        "?" + values.compactMap { name, value in value.map { "\(name)=\(PercentEncoding.encode($0))" } }.joined(separator: "&")
+    }
+
+    /// Mints a one-time sign-in token.
+    func mint(_ request: SignInTokenRequest) async throws -> SignInTokenAnswer {
+        var message = HTTPClientRequest(url: address + APIRoute.prefix + "/sign-in-tokens")
+        message.method = .POST
+        message.headers.add(name: "content-type", value: "application/json")
+        message.body = .bytes(ByteBuffer(bytes: try JSONEncoder().encode(request)))
+        return try await answer(to: message, as: SignInTokenAnswer.self)
     }
 
     /// Takes back what was sent.
@@ -94,7 +124,10 @@ struct BackendHTTPClient: Sendable {
 
     private func body(ofAnswerTo message: HTTPClientRequest) async throws -> Data {
         var message = message
-        message.setBasicAuth(username: user.text, password: password.reveal())
+        switch credential {
+        case .password(let password, let user): message.setBasicAuth(username: user.text, password: password.reveal())
+        case .serviceKey(let key): message.headers.replaceOrAdd(name: "authorization", value: "Bearer \(key.reveal())")
+        }
         let response = try await http.execute(message, timeout: .seconds(120))
         let body = Data(try await response.body.collect(upTo: 1_000_000).readableBytesView)
         guard (200..<300).contains(response.status.code) else {
@@ -161,7 +194,13 @@ struct BackendHTTPClient: Sendable {
 extension ServerArguments {
     func client() throws -> BackendHTTPClient {
         let (address, user, password) = try credentials()
-        return BackendHTTPClient(address: address, user: user, password: password)
+        return BackendHTTPClient(address: address, credential: .password(password, of: user))
+    }
+
+    /// Signs with the service key in the environment, if there is one and no user is named.
+    func clientWithKey() throws -> BackendHTTPClient {
+        guard let (address, key) = try keyCredentials() else { return try client() }
+        return BackendHTTPClient(address: address, credential: .serviceKey(key))
     }
 }
 

@@ -15,7 +15,7 @@ struct Clarion: AsyncParsableCommand {
             DemoHandOver.self, ServeCommand.self, EmulatorHandOver.self, PhoneHandOver.self, SendNotificationCommand.self,
             KeysCommand.self,
             StatusCommand.self, SendsCommand.self, RecallCommand.self, HubCommand.self, UserCommand.self, KeyCommand.self,
-            AuditCommand.self, ConfigCommand.self,
+            TokenCommand.self, AuditCommand.self, ConfigCommand.self,
             DatabaseCommand.self,
             ContentCommand.self, DoctorCommand.self, VersionCommand.self,
         ])

@@ -15,7 +15,7 @@ struct KeyCommand: AsyncParsableCommand {
         commandName: "key", abstract: "Create, list, roll and revoke the keys of services, on the node's database.",
         discussion: """
             A service calls the API with `Authorization: Bearer KEY`. Scopes: send (any audience), send:PREFIX (audiences of tags that \
-            begin with PREFIX), status, users, sign-in, devices, audit, admin.
+            begin with PREFIX), status, users, sign-in, devices, hubs, audit, admin.
             """,
         subcommands: [KeyCreateCommand.self, KeyListCommand.self, KeyRollCommand.self, KeyRevokeCommand.self])
 }

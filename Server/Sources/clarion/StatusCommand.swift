@@ -2,21 +2,27 @@ import ArgumentParser
 import CommandLineSupport
 import RichPushModel
 
-#if canImport(FoundationEssentials)
-    import FoundationEssentials
-#else
-    import Foundation
-#endif
-
 struct StatusCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "status", abstract: "Show where a send stands: its state, the outcomes of its pushes and its receipts.",
-        discussion: "Shows what you sent; an admin sees every send. With --wait it ends when every device has an outcome.")
+        discussion: """
+            Shows what you sent; an admin sees every send, and page by page the devices that got no push. With --wait it ends when every \
+            device has an outcome.
+            """)
 
     @OptionGroup var server: ServerArguments
 
     @Argument(help: "The id that `clarion send` printed.")
     var id: RichID
+
+    @Option(help: ArgumentHelp("Of the devices that got no push, show those with this outcome only.", valueName: "word"))
+    var outcome: String?
+
+    @Option(help: "How many devices that got no push to show, 1 to 100.")
+    var limit = 20
+
+    @Option(help: ArgumentHelp("Go on behind the devices of an earlier page, which ended with this.", valueName: "cursor"))
+    var after: String?
 
     @Flag(help: "Print JSON.")
     var json = false
@@ -24,24 +30,52 @@ struct StatusCommand: AsyncParsableCommand {
     @Flag(help: "Wait until every device has an outcome, at most a minute.")
     var wait = false
 
+    func validate() throws {
+        guard (1...100).contains(limit) else { throw ValidationError("--limit is a number from 1 to 100") }
+    }
+
     func run() async throws {
         try await server.client().use { client in
-            let status = wait ? try await client.waitUntilFinal(id, atMost: .seconds(60)) : try await client.status(id)
-            if json {
-                print(try JSONOutput.text(of: status))
-            } else {
-                print(Self.table(status))
-            }
-            if wait, !BackendHTTPClient.finalStates.contains(status.state) { throw ExitCode.tryAgain }
+            if wait { _ = try await client.waitUntilFinal(id, atMost: .seconds(60)) }
+            let details = try await client.details(id, outcome: outcome, after: after, limit: limit)
+            print(json ? try JSONOutput.text(of: StatusOutput(details)) : Self.text(details))
+            if let next = details.next, !json { Terminal.note("more devices got no push; see them with --after \(next)") }
+            if wait, !BackendHTTPClient.finalStates.contains(details.status.state) { throw ExitCode.tryAgain }
         }
     }
 
-    private static func table(_ status: SendStatus) -> TextTable {
+    private static func text(_ details: SendDetails) -> String {
         let rows = { (kind: String, counts: [String: Int]) in
             counts.sorted { $0.key < $1.key }.map { [kind, $0.key, "\($0.value)"] }
         }
-        return TextTable(
+        let status = details.status
+        let counts = TextTable(
             columns: ["STATE", status.state, ""], rows: rows("outcome", status.outcomes) + rows("receipt", status.receipts))
+        guard let failures = details.failures, !failures.isEmpty else { return counts.description }
+        let devices = TextTable(
+            columns: ["DEVICE", "OUTCOME", "REASON"],
+            rows: failures.map { [$0.device ?? "removed", $0.outcome, $0.reason ?? "-"] })
+        return "\(counts)\n\n\(devices)"
+    }
+}
+
+/// What `status --json` prints: a status with its page of failures, and how to go on.
+private struct StatusOutput: Encodable {
+    private enum CodingKeys: String, CodingKey { case next }
+
+    private let status: SendStatus
+    private let next: String?
+
+    init(_ details: SendDetails) {
+        var status = details.status
+        status.failures = details.failures
+        (self.status, next) = (status, details.next)
+    }
+
+    func encode(to encoder: any Encoder) throws {
+        try status.encode(to: encoder)
+        var fields = encoder.container(keyedBy: CodingKeys.self)
+        try fields.encodeIfPresent(next, forKey: .next)
     }
 }
 
@@ -53,77 +87,30 @@ struct RecallCommand: AsyncParsableCommand {
             that shows the notification already goes on showing its texts.
             """)
 
+    /// What `recall --json` prints.
+    private struct Output: Encodable {
+        var id: String
+        var recalled = true
+    }
+
     @OptionGroup var server: ServerArguments
 
     @Argument(help: "The id that `clarion send` printed.")
     var id: RichID
 
+    @Flag(help: "Print JSON.")
+    var json = false
+
     func run() async throws {
         try await server.client().use { client in
             try await client.recall(id)
-            print("recalled \(id)")
+            print(json ? try JSONOutput.text(of: Output(id: "\(id)")) : "recalled \(id)")
         }
     }
 }
 
 extension RichID: @retroactive ExpressibleByArgument {
     public init?(argument: String) { self.init(argument) }
-}
-
-struct SendsCommand: AsyncParsableCommand {
-    static let configuration = CommandConfiguration(
-        commandName: "sends", abstract: "List recent sends, newest first.",
-        discussion: """
-            Lists what you sent; an admin sees every send. DUE is when it was to leave. DELIVERED counts the devices whose push APNs took, \
-            FAILED those that got none; where the server sends through a hub elsewhere they are unknown here. `clarion status` says more of \
-            one send.
-            """)
-
-    /// The most sends of one call, so that a slip does not ask for thousands.
-    private static let limits = 1...1_000
-    /// What the server gives in one page.
-    private static let page = 50
-
-    @OptionGroup var server: ServerArguments
-
-    @Option(help: "How many sends to list, 1 to 1000.")
-    var limit = 20
-
-    @Option(help: "List the sends before the one with this id.")
-    var before: RichID?
-
-    @Flag(help: "Print JSON.")
-    var json = false
-
-    func validate() throws {
-        guard Self.limits.contains(limit) else { throw ValidationError("--limit is a number from 1 to 1000") }
-    }
-
-    func run() async throws {
-        try await server.client().use { client in
-            var (sends, next) = ([SendListEntry](), before.map { "\($0)" })
-            repeat {
-                let page = try await client.sends(before: next, limit: min(Self.page, limit - sends.count))
-                sends += page.sends
-                next = page.next
-            } while next != nil && sends.count < limit
-            print(json ? try JSONOutput.text(of: sends) : Self.table(sends).description)
-        }
-    }
-
-    private static func table(_ sends: [SendListEntry]) -> TextTable {
-        TextTable(
-            columns: ["ID", "DUE", "SENDER", "STATE", "DEVICES", "DELIVERED", "FAILED", "AUDIENCE"], rows: sends.map(row))
-    }
-
-    private static func row(_ send: SendListEntry) -> [String] {
-        let outcomes = send.status?.outcomes
-        let delivered = outcomes?["accepted", default: 0]
-        let failed = outcomes?.filter { $0.key != "accepted" && $0.key != "skipped" }.values.reduce(0, +)
-        let numbers = [send.status?.targets, delivered, failed].map { number in number.map { "\($0)" } ?? "-" }
-        let time = Date(timeIntervalSince1970: Double(send.dueAt.milliseconds) / 1000).formatted(.iso8601)
-        return ["\(send.id)", time, send.sender, send.status?.state ?? "-"] + numbers + [send.audience]
-    }
 }
 
 /// Advice for the user at the terminal about pushes that did not arrive.

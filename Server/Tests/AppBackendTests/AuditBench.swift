@@ -44,6 +44,14 @@ struct AuditedAct: Sendable, CustomTestStringConvertible {
             try await $0.backend.exportUser(name: "ann", by: $0.root, line: { _ in }, content: { _, _, _ in })
         },
         AuditedAct(.userErased) { try await $0.backend.eraseUser(name: "ann", by: $0.root) },
+        AuditedAct(.usersImported, nil, "created=1 changed=0 unchanged=0 refused=0") { bench in
+            let lines = AsyncStream<UserImportLine> { stream in
+                stream.yield(UserImportLine(number: 1, row: .success(UserRow(name: "zoe"))))
+                stream.finish()
+            }
+            try await bench.backend.importUsers(lines, by: bench.root) { _ in }
+        },
+        AuditedAct(.hubCreated) { _ = try await $0.backend.createHub(HubCreation(name: "news"), by: $0.root) },
         AuditedAct(.keyCreated, "news", "scopes=send:news:,status") {
             _ = try await $0.test.key("news", "send:news:", "status", by: $0.root)
         },
@@ -55,7 +63,9 @@ struct AuditedAct: Sendable, CustomTestStringConvertible {
             _ = try await $0.test.send($0.root, to: "beta") { $0.message = AuditBench.secret }
         },
         AuditedAct(.sendRecalled) { try await $0.backend.recall($0.send, for: $0.root) },
-        AuditedAct(.signedIn, "root") { _ = try await $0.test.install($0.root, "root-phone", handle: 9) },
+        AuditedAct(.signedIn, "root", "installation=root-phone") {
+            _ = try await $0.test.install($0.root, "root-phone", handle: 9)
+        },
     ]
 }
 
@@ -110,6 +120,10 @@ struct AuditBench: Sendable {
     static func signingKey() throws -> AuditSigningKey { try AuditSigningKey(seed: Array(repeating: 7, count: 32)) }
 
     func keeper(retention: Duration = .seconds(86_400)) throws -> AuditKeeper {
+        try Self.keeper(of: test, retention: retention)
+    }
+
+    static func keeper(of test: TestBackend, retention: Duration) throws -> AuditKeeper {
         AuditKeeper(
             store: test.store, key: try Self.signingKey(), retention: retention, clock: test.clock,
             logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() })

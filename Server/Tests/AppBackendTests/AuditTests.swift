@@ -87,7 +87,29 @@ struct AuditTests {
         #expect(entries.map(\.action).sorted() == ["sign-in.accepted", "sign-in.ended"])
         #expect(entries.map(\.actor) == ["ann 192.0.2.0/24", "ann 192.0.2.0/24"])
         #expect(entries.map(\.subject) == ["ann", "ann"])
-        #expect(entries.map(\.object) == ["tablet", "tablet"])
+        #expect(entries.map(\.details) == ["installation=tablet", "installation=tablet"])
+    }
+
+    @Test("a phone whose credential has expired is signed out by the server, with an entry")
+    func expiredCredential() async throws {
+        let bench = try await AuditBench()
+        bench.test.clock.advance(by: .seconds(91 * 86_400))
+        try await bench.test.upkeep.sweep()
+        let entry = try #require(try await bench.entries().first { $0.action == "sign-in.ended" })
+        #expect(entry.actorKind == "server")
+        #expect(entry.subject == "ann")
+        #expect(entry.details == "installation=phone reason=expired")
+    }
+
+    @Test("a device of the tutorial leaves one entry when it comes to its user, and none when it is registered again")
+    func tutorialDevice() async throws {
+        let bench = try await AuditBench()
+        let id = try await bench.test.register(bench.ann, handle: 5)
+        try await bench.test.register(bench.ann, handle: 6, id: id)
+        try await bench.backend.setTags(["gold"].compactMap(Tag.init), ofUser: "ann", by: bench.root)
+        let entries = try await bench.entries()
+        #expect(entries.map(\.action).sorted() == ["sign-in.accepted", "user.changed"])
+        #expect(entries.first { $0.action == "sign-in.accepted" }?.details == "installation=\(id)")
     }
 
     @Test("a phone that signs itself out is the actor of the entry")
@@ -109,7 +131,7 @@ struct AuditTests {
         #expect(ended.count == 1)
         #expect(ended.first?.actor == "desk 192.0.2.0/24")
         #expect(ended.first?.subject == "ann")
-        #expect(ended.first?.object == "phone")
+        #expect(ended.first?.details == "installation=phone")
     }
 
     @Test("an update that a phone makes with its credential leaves no entry")
@@ -130,7 +152,7 @@ struct AuditTests {
         let taken = try #require(entries.first { $0.action == "device.taken" })
         #expect(taken.actor == "root 192.0.2.0/24")
         #expect(taken.subject == "ann")
-        #expect(taken.object == "phone")
+        #expect(taken.details == "installation=phone")
     }
 
     @Test(

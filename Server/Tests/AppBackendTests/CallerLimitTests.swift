@@ -49,7 +49,7 @@ struct CallerLimitTests {
 
     @Test("the memory of sends is bounded")
     func memory() throws {
-        let pace = SendPace(capacity: 10)
+        let pace = CallPace<UserID>(capacity: 10)
         for number in 0..<100 { try pace.take(UserID(Int64(number)), perMinute: 5, at: .milliseconds(number)) }
         #expect(pace.count <= 10)
     }

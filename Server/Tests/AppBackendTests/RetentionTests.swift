@@ -141,21 +141,6 @@ import Testing
         #expect(try await test.rows(of: "user_tags WHERE audience_key = 't:sport'") == 1)
     }
 
-    @Test("audit entries go after their own time")
-    func audit() async throws {
-        let test = try await TestBackend { $0.retention.audit = Self.day * 60 }
-        let bob = try await test.user("bob")
-        try await test.register(bob, handle: 1)
-        try await test.register(bob, handle: 1)
-        #expect(try await test.rows(of: "backend_audit") == 1)
-        test.clock.advance(by: Self.day * 60)
-        try await test.upkeep.sweep()
-        #expect(try await test.rows(of: "backend_audit") == 1)
-        test.clock.advance(by: .seconds(1))
-        try await test.upkeep.sweep()
-        #expect(try await test.rows(of: "backend_audit") == 0)
-    }
-
     @Test("one step removes no more rows than it may, and a notification with many receipts goes last")
     func bounded() async throws {
         let test = try await TestBackend()
@@ -188,11 +173,11 @@ import Testing
         try await test.database.write { connection in
             for number in 0..<2_100 {
                 try connection.run(
-                    SQLStatement("INSERT INTO backend_audit VALUES (1, $1, 1, 'old', 1, NULL, NULL)"), [.integer(Int64(number))])
+                    SQLStatement("INSERT INTO repeat_keys VALUES (1, 7, $1, $2, 1, 1)"), [.text("k\(number)"), .bytes([0])])
             }
         }
         #expect(try await test.upkeep.sweep())
-        #expect(try await test.rows(of: "backend_audit") == 100)
+        #expect(try await test.rows(of: "repeat_keys") == 100)
         #expect(try await test.upkeep.sweep() == false)
     }
 

@@ -40,6 +40,7 @@ final class ScriptedHub: HubSending {
         var closedKeys: Set<String> = []
         var refusalReason: String?
         var wait: SendWait?
+        var countRefusal: ServiceError?
         var questions = Questions()
         var listAnswer = ListAnswer.known
     }
@@ -98,6 +99,9 @@ final class ScriptedHub: HubSending {
 
     /// What it says of several sends at once from now on.
     func answerLists(_ answer: ListAnswer) { state.withLock { $0.listAnswer = answer } }
+
+    /// Refuses to count from now on.
+    func refuseCounts(_ error: ServiceError) { state.withLock { $0.countRefusal = error } }
 
     /// What the sends wait for from now on.
     func waits(for wait: SendWait?) { state.withLock { $0.wait = wait } }
@@ -183,14 +187,26 @@ final class ScriptedHub: HubSending {
         }
     }
 
-    func failures(of id: NotificationID, limit: Int) async throws -> [TargetFailure] {
+    func failures(
+        of id: NotificationID, outcome: TargetOutcome?, after place: SliceKey, limit: Int
+    ) async throws -> [TargetFailure] {
         state.withLock { state in
             guard let reason = state.refusalReason, let sent = state.sends.first(where: { $0.receipt.id == id }) else {
                 return []
             }
-            return sent.devices.prefix(limit).map {
-                TargetFailure(key: SliceKey(1), platform: .apns, record: $0, outcome: .rejected, reason: reason)
+            let failures = sent.devices.enumerated().map { index, device in
+                TargetFailure(
+                    key: SliceKey(Int64(index)), platform: .apns, record: device, outcome: .rejected, reason: reason)
             }
+            return Array(failures.filter { $0.key > place && [nil, $0.outcome].contains(outcome) }.prefix(limit))
+        }
+    }
+
+    func count(_ audience: TagExpression) async throws -> AudienceCount {
+        try state.withLock { state in
+            if let refusal = state.countRefusal { throw refusal }
+            let matched = state.devices.values.filter { $0.handle != nil && audience.matches(Set($0.tags)) }
+            return AudienceCount(targets: matched.count, isComplete: true)
         }
     }
 

@@ -125,4 +125,71 @@ struct SendListTests {
         #expect(entry.audience.count == SendListEntry.audienceLimit)
         #expect(entry.audience.hasSuffix("…"))
     }
+
+    /// Six sends, a second apart, by ann and bob in turn.
+    private func spread(_ test: TestBackend, _ senders: [Principal]) async throws -> (start: Timestamp, ids: [RichID]) {
+        let start = test.clock.now
+        var ids: [RichID] = []
+        for number in 0..<6 {
+            ids.append(try await send(test, as: senders[number % senders.count]))
+            test.clock.advance(by: .seconds(1))
+        }
+        return (start, ids)
+    }
+
+    @Test("a span has the sends that were due from since on and before until, in pages without a gap", arguments: [1, 2, 50])
+    func span(limit: Int) async throws {
+        let test = try await TestBackend()
+        let (ann, bob) = (try await test.user("ann"), try await test.user("bob"))
+        let root = try await test.user("root", .admin)
+        let (start, ids) = try await spread(test, [ann, bob])
+        func listed(_ filter: SendFilter, for caller: Principal) async throws -> [RichID] {
+            var (found, next) = ([RichID](), String?.none)
+            repeat {
+                let page = try await test.backend.sends(filter, before: next, limit: limit, for: caller)
+                #expect(page.sends.count <= limit)
+                found += page.sends.map(\.id)
+                next = page.next
+            } while next != nil
+            return found
+        }
+        let span = SendFilter(since: start + .seconds(1), until: start + .seconds(4))
+        #expect(try await listed(span, for: root) == [ids[3], ids[2], ids[1]])
+        #expect(try await listed(span, for: ann) == [ids[2]])
+        #expect(try await listed(SendFilter(since: start + .seconds(4)), for: root) == [ids[5], ids[4]])
+        #expect(try await listed(SendFilter(until: start + .seconds(1)), for: root) == [ids[0]])
+        var own = span
+        own.sender = "BOB"
+        #expect(try await listed(own, for: root) == [ids[3], ids[1]])
+        #expect(try await listed(SendFilter(sender: "bob"), for: root) == [ids[5], ids[3], ids[1]])
+    }
+
+    @Test("a sender whose sends the caller may not see is as unknown as one that there is not")
+    func senders() async throws {
+        let test = try await TestBackend()
+        let (ann, bob) = (try await test.user("ann"), try await test.user("bob"))
+        let root = try await test.user("root", .admin)
+        let id = try await send(test, as: bob)
+        #expect(try await test.backend.sends(SendFilter(sender: "bob"), for: bob).sends.map(\.id) == [id])
+        let unseen = await refusal { _ = try await test.backend.sends(SendFilter(sender: "bob"), for: ann) }
+        #expect(unseen?.code == .notFound)
+        for (name, caller) in [("zoe", ann), ("zoe", root), ("no name!", root)] {
+            #expect(await refusal { _ = try await test.backend.sends(SendFilter(sender: name), for: caller) } == unseen)
+        }
+    }
+
+    @Test("a span that ends before it begins is refused, and so is a cursor of the other order")
+    func spanErrors() async throws {
+        let test = try await TestBackend()
+        let ann = try await test.user("ann")
+        let (start, ids) = try await spread(test, [ann])
+        let backwards = SendFilter(since: start + .seconds(1), until: start)
+        #expect(await code { _ = try await test.backend.sends(backwards, for: ann) } == .invalidField)
+        let span = SendFilter(since: start)
+        for cursor in ["\(ids[2])", "x", "1-", "-1", "1-2-3"] {
+            #expect(await code { _ = try await test.backend.sends(span, before: cursor, for: ann) } == .invalidField)
+        }
+        let next = try #require(try await test.backend.sends(span, limit: 1, for: ann).next)
+        #expect(await code { _ = try await test.backend.sends(before: next, for: ann) } == .invalidField)
+    }
 }

@@ -89,6 +89,33 @@ struct ServiceKeyManagementTests {
         #expect(try await test.rows(of: "service_keys") == 0)
     }
 
+    @Test(
+        "a key that manages users has no power over those who may more than it may, and over no other key",
+        arguments: [
+            (["users"], [UserRole.user]), (["users", "send:shop-"], [.user]), (["users", "send"], [.user, .sender]),
+            (["users", "admin"], [.user, .sender, .admin, .auditor, .service]),
+        ])
+    func power(scopes: [String], roles: [UserRole]) async throws {
+        let test = try await TestBackend()
+        for role in UserRole.ofPersons { try await test.backend.addUser(name: role.rawValue, password: nil, role: role) }
+        _ = try await test.key("other", "send")
+        let caller = try await test.signIn(with: try await test.key("desk") { $0.scopes = scopes })
+        for role in UserRole.ofPersons {
+            let expected: ServiceErrorCode? = roles.contains(role) ? nil : .forbidden
+            let backend = test.backend
+            #expect(
+                await code { try await backend.addUser(name: "new-\(role)", password: nil, role: role, by: caller) } == expected)
+            #expect(await code { try await backend.setRole(role, ofUser: "user", by: caller) } == expected)
+            try await backend.setRole(.user, ofUser: "user")
+            #expect(await code { try await backend.setDisabled(true, ofUser: role.rawValue, by: caller) } == expected)
+            #expect(await code { try await backend.eraseUser(name: role.rawValue, by: caller) } == expected)
+            if expected == nil { try await backend.addUser(name: role.rawValue, password: nil, role: role) }
+        }
+        let expected: ServiceErrorCode? = roles.contains(.service) ? nil : .forbidden
+        #expect(await code { try await test.backend.setDisabled(true, ofUser: "@other", by: caller) } == expected)
+        #expect(await code { try await test.backend.removeUser(name: "@other", by: caller) } == expected)
+    }
+
     @Test("keys are listed in pages")
     func pages() async throws {
         let test = try await TestBackend()

@@ -131,6 +131,28 @@ struct ServiceKeyTests {
         #expect(await use(key, test)?.code == .tooManyRequests)
     }
 
+    @Test("a key with a limit is told with each request what is left of it, and one without a limit is told nothing")
+    func allowance() async throws {
+        let test = try await TestBackend()
+        let key = try await test.key("shop", "send") { $0.requestsPerMinute = 3 }
+        let secret = PresentedCredential.bearer(try #require(key.key))
+        var noted: [RequestAllowance] = []
+        for pause in [0, 10, 0] {
+            test.clock.advance(by: .seconds(pause))
+            _ = try await test.backend.authenticate(secret, from: TestBackend.source) { noted.append($0) }
+        }
+        let refused = await code {
+            _ = try await test.backend.authenticate(secret, from: TestBackend.source) { noted.append($0) }
+        }
+        #expect(refused == .tooManyRequests)
+        #expect(noted.map(\.perMinute) == [3, 3, 3, 3])
+        #expect(noted.map(\.left) == [2, 1, 0, 0])
+        #expect(noted.map(\.secondsToNext) == [20, 10, 10, 10])
+        let free = try await test.key("news", "send")
+        _ = try await test.backend.authenticate(.bearer(try #require(free.key)), from: TestBackend.source) { noted.append($0) }
+        #expect(noted.count == 4)
+    }
+
     @Test("a key ends at its moment, although it was used a moment before")
     func expiry() async throws {
         let test = try await TestBackend()

@@ -36,8 +36,22 @@ struct TakenDeviceTests {
         #expect(try await test.backend.devices(ofUser: nil, for: ann).takenOver == nil)
         _ = try await test.install(eve, "stolen", handle: 1)
         #expect(try await test.backend.devices(ofUser: nil, for: ann).takenOver?.map(\.id) == ["phone-again"])
-        test.clock.advance(by: test.backend.parts.settings.retention.audit + .seconds(1))
-        try await test.upkeep.sweep()
+        let keeper = try AuditBench.keeper(of: test, retention: .seconds(60))
+        try await keeper.seal()
+        try await keeper.checkpoint()
+        test.clock.advance(by: .seconds(61))
+        _ = try await keeper.prune()
         #expect(try await test.backend.devices(ofUser: "ann").takenOver == nil)
+    }
+
+    @Test("is none of a later user of the same name")
+    func reusedName() async throws {
+        let test = try await TestBackend()
+        let (ann, eve) = (try await test.user("ann"), try await test.user("eve"))
+        _ = try await test.install(ann, "phone", handle: 1)
+        _ = try await test.install(eve, "phone", handle: 1)
+        try await test.backend.removeUser(name: "ann")
+        test.clock.advance(by: .seconds(1))
+        #expect(try await test.backend.devices(ofUser: nil, for: try await test.user("ann")).takenOver == nil)
     }
 }

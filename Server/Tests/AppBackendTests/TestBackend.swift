@@ -24,6 +24,8 @@ final class TestBackend: Sendable {
     let events = RecordedEvents()
     let backend: RichPushBackend
     let upkeep: BackendUpkeep
+    /// The hubs of the database, which the backend manages; the one called `own` cannot be removed.
+    let hubs: HubRegistry
 
     let hasher: PasswordHasher
 
@@ -37,12 +39,16 @@ final class TestBackend: Sendable {
         hasher = PasswordHasher(cost: Self.cheap)
         var settings = BackendSettings()
         change(&settings)
+        let box = SecretBox(.random())
+        hubs = HubRegistry(store: SQLHubStore(database), box: box, clock: clock, kept: [try #require(HubName("own"))])
         backend = RichPushBackend(
             parts: BackendParts(
                 settings: settings, clock: clock, hub: hub, store: store, contentStore: contentStore,
                 authenticator: try await PasswordAuthenticator(
                     users: store, counts: store, hasher: hasher, clock: clock),
-                hasher: hasher, observer: events, logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }))
+                hasher: hasher, observer: events, logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() },
+                hubs: ManagedHubs(
+                    registry: hubs, catalog: HubCatalog(store: SQLHubStore(database), box: box, clock: clock))))
         upkeep = BackendUpkeep(of: backend)
     }
 

@@ -20,8 +20,8 @@ import Testing
     /// Tables with rows about a user. Their test data is made by `fill`; after an erasure nothing of it may be left.
     private static let personal: Set<String> = [
         "users", "installation_credentials", "bindings", "user_tags", "contents", "rich_notifications", "audience_index",
-        "repeat_keys", "read_marks", "receipts", "backend_audit", "devices", "device_tags", "notifications",
-        "target_failures",
+        "repeat_keys", "read_marks", "receipts", "audit_entries", "devices", "device_tags", "notifications",
+        "target_failures", "identities", "sign_in_tokens", "service_keys",
     ]
 
     /// Holds a digest of the name in place of it, so a search for traces finds nothing; `GuessingTests` shows that it is erased.
@@ -36,7 +36,7 @@ import Testing
     private static let impersonal: Set<String> = [
         "schema_steps", "hubs", "tallies", "idempotency_keys", "slices", "pending_targets", "backend_counters", "content_orphans",
         "hub_rules", "nodes", "schema_fence", "content_owner", "device_changes", "write_turns", "order_numbers",
-        "outcome_reasons",
+        "outcome_reasons", "key_sets", "audit_heads", "audit_checkpoints",
     ]
 
     /// The same backend on a hub in the same database, as a node has it.
@@ -66,7 +66,7 @@ import Testing
         let answer = try await backend.putInstallation(
             id: phone, update: InstallationUpdate(handle: token, tags: ["news"].compactMap { Tag($0) }), for: zed)
         let device = try await backend.authenticate(.bearer(try #require(answer.credential)), from: TestBackend.source)
-        // Another record of the handle makes an audit entry and a closed binding.
+        // Another record of the handle makes a closed binding.
         try await backend.putRegistration(
             id: try await backend.newRegistration(handle: nil, for: zed).text, platform: "apns", handle: token, tags: [], for: zed
         )
@@ -97,6 +97,7 @@ import Testing
         try await backend.record(
             ReceiptBatch(receipts: [Receipt(richID: shared, kind: .opened, at: test.clock.now)]), for: signedIn)
         try await backend.setRead(true, of: shared, for: zed)
+        try await fillSignIns(test, backend, zed)
         _ = try await test.database.write { connection in
             try connection.run(
                 SQLStatement(
@@ -104,6 +105,21 @@ import Testing
                     INSERT INTO target_failures (hub_id, notification_id, slice, slice_key, platform, record_id, outcome)
                     VALUES (1, 'a-send', 0, 1, 'apns', 'phone-of-z', 'rejected')
                     """), [])
+        }
+    }
+
+    /// Tokens, a key and an identity.
+    private func fillSignIns(_ test: TestBackend, _ backend: RichPushBackend, _ zed: Principal) async throws {
+        _ = try await backend.mintSignInToken(SignInTokenRequest(user: "zaphod"))
+        _ = try await backend.mintSignInToken(SignInTokenRequest(user: "bob"), by: zed)
+        _ = try await backend.createKey(ServiceKeyRequest(name: "late", scopes: ["send"]), by: zed)
+        _ = try await test.database.write { connection in
+            try connection.run(
+                SQLStatement(
+                    """
+                    INSERT INTO identities (app_id, identity_key, issuer, subject, user_id, created_at)
+                    VALUES (1, 'a-digest', 'https://id.example.test', 'zaphod', $1, 1)
+                    """), [.integer(Self.number)])
         }
     }
 

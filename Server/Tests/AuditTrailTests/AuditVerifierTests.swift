@@ -141,6 +141,19 @@ import Testing
         let rest = Array(entries.dropFirst(6))
         #expect(Self.problems(of: rest, anchor: anchor.head, checkpoints: [anchor, try Self.checkpoint(entries, at: 10)]) == [])
         #expect(Self.problems(of: Array(rest.dropFirst()), anchor: anchor.head, checkpoints: [anchor]) == [.missing(7...7)])
+        let other = AuditHead(size: 6, hash: Array(repeating: 1, count: 32))
+        #expect(Self.problems(of: [], anchor: other, checkpoints: [anchor]) == [.contradictedCheckpoint(size: 6)])
+    }
+
+    @Test("a beginning that was cut off where nothing was signed is found")
+    func cutBeginning() throws {
+        let entries = Self.chain(10)
+        let cut = AuditHead(size: 5, hash: entries[4].hash)
+        let rest = Array(entries.dropFirst(5))
+        #expect(
+            Self.problems(of: rest, anchor: cut, checkpoints: [try Self.checkpoint(entries, at: 8)]) == [.unsignedAnchor(size: 5)]
+        )
+        #expect(Self.problems(of: rest, anchor: cut) == [.unsignedAnchor(size: 5)])
     }
 
     @Test("the note of a checkpoint reads back, and another text is none")
@@ -156,6 +169,16 @@ import Testing
     func text() {
         #expect(AuditText("a\nb\u{7F}c").content?.text == "a?b?c")
         #expect(AuditText("ann").commitment != AuditText("ann").commitment)
+    }
+
+    @Test(
+        "a text shows nothing that moves a cursor, hides or turns around, and has a bounded number of bytes",
+        arguments: ["\u{9B}2J", "a\u{202E}b", "a\u{2028}b", "\u{FEFF}a", "a\u{200B}b", "\u{1B}[31m"])
+    func shownTexts(text: String) throws {
+        let shown = try #require(AuditText(text).content?.text)
+        #expect(shown.contains("?"))
+        #expect(shown.unicodeScalars.count == text.unicodeScalars.count)
+        #expect(AuditText("e" + String(repeating: "\u{301}", count: 9_000)).content?.text.utf8.count ?? 0 < 5_000)
     }
 
     @Test("any single change of a random audit is found")

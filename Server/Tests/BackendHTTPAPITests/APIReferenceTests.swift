@@ -2,6 +2,7 @@ import Foundation
 import HTTPTypes
 import Hummingbird
 import HummingbirdTesting
+import PushHub
 import ServiceErrors
 import Testing
 
@@ -24,14 +25,16 @@ struct APIReferenceTests {
         return try #require(object as? [String: Any])
     }
 
-    @Test("is the file of the repository, byte for byte")
-    func file() async throws {
+    @Test(
+        "is the file of the repository, byte for byte",
+        arguments: [("/openapi.yaml", "openapi.yaml"), ("/openapi-hub.yaml", "hub-openapi.yaml")])
+    func file(_ path: String, _ name: String) async throws {
         let root = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
             .deletingLastPathComponent()
-        let answer = try await get("/openapi.yaml")
+        let answer = try await get(path)
         #expect(answer.status == .ok)
         #expect(answer.headers[.contentType] == "application/yaml")
-        #expect(try Data(buffer: answer.body) == Data(contentsOf: root.appending(path: "Documentation/openapi.yaml")))
+        #expect(try Data(buffer: answer.body) == Data(contentsOf: root.appending(path: "Documentation/\(name)")))
     }
 
     @Test("has the same operations as JSON")
@@ -85,11 +88,22 @@ struct APIReferenceTests {
         }
     }
 
+    @Test("names every outcome of a send, and which of them a device without its push can have")
+    func outcomes() async throws {
+        let components = try #require(try await description()["components"] as? [String: [String: Any]])
+        let schemas = try #require(components["schemas"] as? [String: [String: Any]])
+        let properties = try #require(schemas["SendStatus"]?["properties"] as? [String: [String: Any]])
+        let names = (properties["outcomes"]?["propertyNames"] as? [String: Any])?["enum"] as? [String]
+        #expect(names == TargetOutcome.allCases.map(\.rawValue))
+        let failed = TargetOutcome.allCases.filter { !$0.isDelivered }.map(\.rawValue)
+        #expect(schemas["FailedOutcome"]?["enum"] as? [String] == failed)
+    }
+
     @Test("has a page that loads nothing from elsewhere, and that no other page frames")
     func page() async throws {
         for (path, type) in [
-            ("/docs/api", "text/html; charset=utf-8"), ("/docs/api/api.css", "text/css; charset=utf-8"),
-            ("/docs/api/api.js", "text/javascript; charset=utf-8"),
+            ("/docs/api", "text/html; charset=utf-8"), ("/docs/api/hub", "text/html; charset=utf-8"),
+            ("/docs/api/api.css", "text/css; charset=utf-8"), ("/docs/api/api.js", "text/javascript; charset=utf-8"),
         ] {
             let answer = try await get(path)
             #expect(answer.status == .ok, "\(path)")
@@ -103,7 +117,9 @@ struct APIReferenceTests {
         }
     }
 
-    @Test("is not sent again to a browser that has it", arguments: ["/openapi.yaml", "/openapi.json", "/docs/api"])
+    @Test(
+        "is not sent again to a browser that has it",
+        arguments: ["/openapi.yaml", "/openapi.json", "/openapi-hub.yaml", "/openapi-hub.json", "/docs/api", "/docs/api/hub"])
     func unchanged(_ path: String) async throws {
         let tag = try #require(try await get(path).headers[.eTag])
         let again = try await get(path, headers: [.ifNoneMatch: tag])

@@ -53,7 +53,7 @@ struct AccessMatrixTests {
         let method = try #require(HTTPRequest.Method(String(words[0])))
         let path = words[1].replacing("installations/{id}", with: "installations/\(installation)")
             .replacing("register/{id}", with: "register/unknown-device").replacing("keys/{id}", with: "keys/999")
-            .replacing("{id}", with: "1").replacing("{name}", with: "zoe")
+            .replacing("{id}", with: "1").replacing("{name}", with: "zoe").replacing("{rule}", with: "rule")
         return Request(method: method, uri: "\(APIRoute.prefix)/\(path)")
     }
 

@@ -9,6 +9,7 @@ import Hummingbird
 import HummingbirdTesting
 import Logging
 import NIOCore
+import PushHub
 import RichPushModel
 import SQLStorage
 import ServerObservability
@@ -49,13 +50,17 @@ final class BackendBench: Sendable {
         store = SQLBackendStore(database)
         contents = GatedContentStore(try DiskContentStore(root: folder + "/content"))
         let quiet = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
+        let box = SecretBox(.random())
         backend = RichPushBackend(
             parts: BackendParts(
                 settings: settings, clock: clock, hub: hub, store: store,
                 contentStore: contents,
                 authenticator: try await PasswordAuthenticator(
                     users: store, counts: store, hasher: hasher, clock: clock),
-                hasher: hasher, logger: quiet))
+                hasher: hasher, logger: quiet,
+                hubs: ManagedHubs(
+                    registry: HubRegistry(store: SQLHubStore(database), box: box, clock: clock),
+                    catalog: HubCatalog(store: SQLHubStore(database), box: box, clock: clock))))
         try await backend.setDefaultPicture(Self.picture, fileName: "picture.png")
         for (name, role) in [("ann", UserRole.user), ("bob", .user), ("sam", .sender), ("root", .admin), ("eve", .auditor)] {
             try await backend.addUser(name: name, password: Self.password(of: name), role: role)

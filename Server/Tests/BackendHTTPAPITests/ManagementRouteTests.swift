@@ -158,6 +158,27 @@ struct ManagementRouteTests {
         #expect(refused.headers[.retryAfter] == "60")
     }
 
+    @Test("each answer to a key with a limit says what is left of it, errors and refusals included")
+    func remaining() async throws {
+        let bench = try await BackendBench()
+        let request = ServiceKeyRequest(name: "shop", scopes: ["send"], requestsPerMinute: 3)
+        let headers: HTTPFields = [.authorization: "Bearer \(try await bench.backend.createKey(request).key ?? "")"]
+        var left: [String?] = []
+        for (path, status) in [("me", 200), ("users", 403), ("notifications/1", 403), ("me", 429)] {
+            let answer = try await bench.call(.get, "/api/v1/\(path)", headers: headers)
+            #expect(answer.status.code == status, "\(path)")
+            #expect(answer.headers[.rateLimitPolicy] == "\"key\";q=3;w=60", "\(path)")
+            left.append(answer.headers[.rateLimit])
+        }
+        #expect(left == [2, 1, 0, 0].map { "\"key\";r=\($0);t=20" })
+        let others = [BackendBench.basic("ann"), try await bench.key("status"), [:]]
+        for headers in others {
+            let answer = try await bench.call(.get, "/api/v1/me", headers: headers)
+            #expect(answer.headers[.rateLimit] == nil)
+            #expect(answer.headers[.rateLimitPolicy] == nil)
+        }
+    }
+
     @Test("the audit is read over HTTP by filters; an unknown action is refused with the list")
     func audit() async throws {
         let bench = try await BackendBench()
@@ -170,5 +191,20 @@ struct ManagementRouteTests {
         let unknown = try await bench.call(.get, "/api/v1/audit?action=user.eaten", as: "eve")
         #expect(unknown.code == "invalid-field")
         #expect(unknown.detail?.contains("user.changed") == true)
+    }
+
+    @Test("the audit has who read it, and whom it was refused to")
+    func auditOfTheAudit() async throws {
+        let bench = try await BackendBench()
+        #expect(try await bench.call(.get, "/api/v1/audit?actor=bob&limit=9", as: "eve").status == .ok)
+        #expect(try await bench.call(.get, "/api/v1/audit", as: "ann").status == .forbidden)
+        try await bench.sealAudit()
+        let read = try await bench.call(.get, "/api/v1/audit?action=audit.read", as: "root").decoded(AuditPage.self).entries
+        #expect(read.map(\.details) == ["limit=9 by=actor"])
+        #expect(read.first?.actor?.hasPrefix("eve ") == true)
+        let refused = try await bench.call(.get, "/api/v1/audit?action=access.refused", as: "root")
+            .decoded(AuditPage.self).entries
+        #expect(refused.map(\.details) == ["reason=forbidden operation=read-the-audit"])
+        #expect(refused.first?.actor?.hasPrefix("ann ") == true)
     }
 }

@@ -66,7 +66,7 @@ struct RouteDescriptionTests {
         let shared = [
             APIRoute.notifications, APIRoute.notification(id), APIRoute.details(id), APIRoute.status(id), APIRoute.ticket(id),
             APIRoute.receipts, APIRoute.content, APIRoute.installations, APIRoute.installation(installation), APIRoute.sealing,
-            APIRoute.replies(id),
+            APIRoute.replies(id), APIRoute.sends, APIRoute.send(id), APIRoute.audienceCount,
             APIRoute.me,
         ]
         for path in shared { #expect(table.match(path: path, method: .get).template.hasPrefix(APIRoute.prefix), "\(path)") }

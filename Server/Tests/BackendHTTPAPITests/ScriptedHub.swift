@@ -2,6 +2,7 @@ import NIOConcurrencyHelpers
 import PushHub
 import RichPushModel
 import ServiceErrors
+import TagExpressions
 
 /// A hub that keeps devices, notes what it is asked to send, and sends nothing.
 final class ScriptedHub: HubSending {
@@ -10,6 +11,7 @@ final class ScriptedHub: HubSending {
         var sends: [SendCommand] = []
         var receipts: [String: SendReceipt] = [:]
         var cancelled: [NotificationID] = []
+        var failed = 0
     }
 
     private let state = NIOLockedValueBox(State())
@@ -20,6 +22,9 @@ final class ScriptedHub: HubSending {
     var sends: [SendCommand] { state.withLockedValue { $0.sends } }
     var devices: [DeviceRecord] { state.withLockedValue { $0.devices.values.sorted { $0.id < $1.id } } }
     var cancelled: [NotificationID] { state.withLockedValue { $0.cancelled } }
+
+    /// From now on every send has failed at so many devices, besides the two that got it.
+    func failPushes(_ count: Int) { state.withLockedValue { $0.failed = count } }
 
     func send(_ command: SendCommand) async throws -> SendReceipt {
         let now = clock.now
@@ -33,7 +38,25 @@ final class ScriptedHub: HubSending {
     }
 
     func telemetry(of id: NotificationID) async throws -> NotificationTelemetry? {
-        NotificationTelemetry(id: id, state: .completed, enqueuedAt: clock.now, dueAt: clock.now, outcomes: [.accepted: 2])
+        let failed = state.withLockedValue { $0.failed }
+        return NotificationTelemetry(
+            id: id, state: .completed, enqueuedAt: clock.now, dueAt: clock.now,
+            outcomes: failed == 0 ? [.accepted: 2] : [.accepted: 2, .rejected: failed])
+    }
+
+    func failures(
+        of id: NotificationID, outcome: TargetOutcome?, after place: SliceKey, limit: Int
+    ) async throws -> [TargetFailure] {
+        let failures = (0..<state.withLockedValue { $0.failed }).map { index in
+            TargetFailure(
+                key: SliceKey(Int64(index)), platform: .apns, record: RecordID("device-\(index + 1)"), outcome: .rejected,
+                reason: "BadTopic")
+        }
+        return Array(failures.filter { $0.key > place && [nil, $0.outcome].contains(outcome) }.prefix(limit))
+    }
+
+    func count(_ audience: TagExpression) async throws -> AudienceCount {
+        AudienceCount(targets: devices.count { audience.matches(Set($0.tags)) }, isComplete: true)
     }
 
     func telemetry(of ids: [NotificationID]) async throws -> [NotificationID: NotificationTelemetry]? {

@@ -93,6 +93,14 @@ struct AppReplacementTests {
         #expect(await phone.snapshot.user == "bob")
     }
 
+    @Test("a token signs its user in, in place of another")
+    func token() async throws {
+        try await fixture.signIn()
+        try await fixture.phone.perform(.signInWithToken("token.of.bob"))
+        #expect(await fixture.phone.snapshot.user == "bob")
+        #expect(await fixture.phone.snapshot.signIn == .init())
+    }
+
     @Test("what was still to be removed when the phone was switched off is removed when it is switched on")
     func leftovers() async throws {
         let doomed = fixture.folder.appendingPathComponent("removed-1")

@@ -12,7 +12,8 @@ struct ContractTests {
     @Test("an action is its name with the parameters beside it, and reads back as itself")
     func actions() throws {
         let actions: [PhoneAction] = [
-            .signIn(user: "a", password: "b"), .signOut, .sendPush(.init()), .sendPush(.init(style: .both, kind: .coupon)), .home,
+            .signIn(user: "a", password: "b"), .signInWithToken("a.b.c"), .signOut, .sendPush(.init()),
+            .sendPush(.init(style: .both, kind: .coupon)), .home,
             .openApp, .lock, .unlock, .terminate, .endApp, .restart, .removeApp, .installApp, .restoreBackup,
             .setNetwork(offline: true),
             .setConnection(.slow), .setAlerts(on: false), .setFocus(on: true), .setLowPower(on: true),

@@ -87,6 +87,10 @@ struct FakeServer: HTTPTransport {
 
     private static func signIn(_ request: TransportRequest, _ state: inout State) -> TransportResponse {
         let header = request.headers["authorization"] ?? ""
+        if header == "Bearer token.of.bob" {
+            state.isSigned = true
+            return json(InstallationAnswer(credential: "credential", credentialExpiresAt: nil, user: "bob"))
+        }
         if header.hasPrefix("Bearer ") {
             return json(InstallationAnswer(credential: nil, credentialExpiresAt: nil, user: "alice"))
         }

@@ -22,6 +22,7 @@ struct PhoneOrderTests {
         ("refresh", .act(.refreshInbox)),
         ("previews off", .act(.setPreviews(whenUnlocked: true))), ("install", .act(.installApp)),
         ("remove", .act(.removeApp)), ("restore", .act(.restoreBackup)), ("sign-in", .signIn), ("sign-out", .act(.signOut)),
+        ("token a.b.C", .act(.signInWithToken("a.b.C"))),
         ("inbox", .inbox), ("show", .show), ("help", .help), ("wait", .wait(1)), ("wait 3", .wait(3)), ("quit", .quit),
         ("exit", .quit), ("clear", .act(.clearNotifications)),
     ]
@@ -35,13 +36,20 @@ struct PhoneOrderTests {
         "or refused with the wrong word",
         arguments: [
             ("fly", "'fly'"), ("open seven", "'seven'"), ("open 1 2", "'1 2'"), ("open 0", "'0'"), ("reply", "reply TEXT"),
-            ("send", "send TEXT"), ("wait 0", "1 to 1000"), ("wait long", "1 to 1000"), ("focus", "`on` or `off`"),
+            ("send", "send TEXT"), ("token", "one sign-in token"), ("token a b", "one sign-in token"),
+            ("wait 0", "1 to 1000"), ("wait long", "1 to 1000"), ("focus", "`on` or `off`"),
             ("focus maybe", "`on` or `off`"), ("lock now", "`lock` stands alone"),
         ])
     func refuses(line: String, message: String) {
         let error = #expect(throws: PhoneOrder.Fault.self) { try PhoneOrder.parse(line) }
         #expect(error?.description.contains(message) == true, "\(error?.description ?? "")")
     }
+
+    @Test("is printed without a token", arguments: ["token a.b.C", "  TOKEN a b"])
+    func printable(line: String) { #expect(PhoneOrder.printable(line) == "token …") }
+
+    @Test("is printed as it was typed otherwise", arguments: ["token", "reply token a.b.C", "open 7"])
+    func plainly(line: String) { #expect(PhoneOrder.printable(line) == line) }
 
     @Test("every command of the help is one")
     func help() throws {

@@ -56,6 +56,20 @@ struct HubManagementTests {
         #expect(again.body.contains("SubCode=40900."))
     }
 
+    @Test("the audit has who created, changed and removed a hub, and neither a key nor a credential")
+    func audited() async throws {
+        let hub = try await HubUnderTest()
+        _ = try await call(hub, "PUT", "/fresh?api-version=2020-06", Self.entry())
+        _ = try await call(hub, "PUT", "/fresh?api-version=2020-06", Self.entry())
+        _ = try await call(hub, "PUT", "/fresh?api-version=2020-06", Self.entry(Self.token), ifMatch: "*")
+        _ = try await call(hub, "DELETE", "/fresh?api-version=2020-06")
+        let key = "key \(HubUnderTest.rootRule)"
+        #expect(
+            try await hub.audit().sorted() == [
+                "hub.changed fresh by \(key): apns=set", "hub.created fresh by \(key): ", "hub.removed fresh by \(key): ",
+            ])
+    }
+
     @Test("a credential goes in and never comes out, and an update that leaves it out keeps it")
     func credential() async throws {
         let hub = try await HubUnderTest()

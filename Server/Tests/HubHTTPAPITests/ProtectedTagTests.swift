@@ -228,6 +228,10 @@ private struct InterruptedDevices: DeviceStore {
         _ audience: TagExpression?, format: SendFormat, in hub: HubID, at now: Timestamp, limit: Int
     ) async throws -> [DeviceRecord] { try await store.sample(audience, format: format, in: hub, at: now, limit: limit) }
 
+    func count(
+        _ audience: TagExpression?, format: SendFormat, in hub: HubID, at now: Timestamp, limit: Int
+    ) async throws -> AudienceCount { try await store.count(audience, format: format, in: hub, at: now, limit: limit) }
+
     func sweep(expiredBefore moment: Timestamp, limit: Int) async throws -> Int {
         try await store.sweep(expiredBefore: moment, limit: limit)
     }

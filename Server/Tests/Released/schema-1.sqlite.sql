@@ -341,8 +341,9 @@ CREATE INDEX rich_notifications_by_content ON rich_notifications (app_id, conten
 CREATE INDEX rich_notifications_by_thumb ON rich_notifications (app_id, thumb_id);
 CREATE INDEX rich_notifications_by_end ON rich_notifications (app_id, ended_at) WHERE ended_at IS NOT NULL;
 CREATE INDEX rich_notifications_by_expiry ON rich_notifications (app_id, expires_at) WHERE expires_at IS NOT NULL;
-CREATE INDEX rich_notifications_by_due ON rich_notifications (app_id, due_at);
+CREATE INDEX rich_notifications_by_due ON rich_notifications (app_id, due_at, rich_id);
 CREATE INDEX rich_notifications_by_sender ON rich_notifications (app_id, sender_id, rich_id);
+CREATE INDEX rich_notifications_by_sender_due ON rich_notifications (app_id, sender_id, due_at, rich_id);
 CREATE TABLE audience_index (
     app_id INTEGER NOT NULL,
     audience_key TEXT NOT NULL,

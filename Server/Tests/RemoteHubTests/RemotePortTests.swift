@@ -49,6 +49,14 @@ struct RemotePortTests {
         #expect(RemoteHub.requestID("k") != RemoteHub.requestID("l"))
     }
 
+    @Test("a count of an audience is refused, since the hub protocol has no such question, and the hub is not asked")
+    func count() async throws {
+        let remote = try ScriptedRemote()
+        let audience = try TagExpression(parsing: "news")
+        #expect(await code { _ = try await remote.hub.count(audience) } == .conflict)
+        #expect(remote.transport.asked.isEmpty)
+    }
+
     @Test("a hub's ids of another form are kept as they are")
     func foreignID() async throws {
         let id = "0c5d2a1e9b7f4c3d8e6a5b4c3d2e1f00-20260301100000-0-1"

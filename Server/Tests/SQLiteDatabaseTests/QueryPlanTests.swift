@@ -53,6 +53,29 @@ struct QueryPlanTests {
         }
     }
 
+    @Test("a page of the list of sends is read by an index in its order, of one sender or of all, by number or by time")
+    func sends() async throws {
+        let store = try await TemporaryStore()
+        try store.database.close()
+        let queue = try DatabaseQueue(path: store.path)
+        let lists = SQLStatement.all(.sqlite).filter { statement in
+            statement.text.contains("FROM rich_notifications n LEFT JOIN contents c") && statement.text.contains("LIMIT")
+        }
+        var searches: Set<String> = []
+        for list in lists {
+            let plan = try await plan(of: list, queue)
+            #expect(!plan.contains { $0.contains("TEMP B-TREE") }, "\(plan)")
+            if let first = plan.first { searches.insert(first.replacing("SEARCH n USING INDEX ", with: "")) }
+        }
+        #expect(
+            searches == [
+                "sqlite_autoindex_rich_notifications_1 (app_id=? AND rich_id<?)",
+                "rich_notifications_by_sender (app_id=? AND sender_id=? AND rich_id<?)",
+                "rich_notifications_by_due (app_id=? AND due_at>? AND (due_at,rich_id)<(?,?))",
+                "rich_notifications_by_sender_due (app_id=? AND sender_id=? AND due_at>? AND (due_at,rich_id)<(?,?))",
+            ])
+    }
+
     private func plan(of statement: SQLStatement, _ queue: DatabaseQueue) async throws -> [String] {
         try await queue.read { database in
             let explanation = try database.makeStatement(sql: "EXPLAIN QUERY PLAN " + statement.text)

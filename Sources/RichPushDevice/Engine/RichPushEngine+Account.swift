@@ -16,12 +16,17 @@ extension RichPushEngine {
     public func signIn(user: String, password: String) async throws(RichPushError) -> Session {
         guard let name = UserName(user) else { throw .badUserName }
         load()
+        await stopPendingSignIn()
         if session != nil { try await signOut() }
+        return try await signIn(as: .password(name, password))
+    }
+
+    func signIn(as proof: Authorization) async throws(RichPushError) -> Session {
         // The revocation of an earlier attempt must not arrive after this one, and should free the installation first.
         if mayBeBound { await revoking?.value }
         let session: Session
         do throws(RichPushError) {
-            session = try await establish(name, password)
+            session = try await establish(proof)
         } catch {
             // The key was made for a session that does not exist.
             if self.session == nil, error != .busy, !isStopped { try? device.secrets.removeSecret(.sealingKey) }
@@ -32,23 +37,34 @@ extension RichPushEngine {
         return session
     }
 
-    private func establish(_ name: UserName, _ password: String) async throws(RichPushError) -> Session {
+    private func establish(_ proof: Authorization) async throws(RichPushError) -> Session {
         guard !isChangingSession, !isStopped else { throw .busy }
         isChangingSession = true
         defer { isChangingSession = false }
         let update = await installationUpdate()
-        let (installation, answer) = try await bindHere(update, name, password)
+        let (installation, answer) = try await bindHere(update, proof)
         // The process has ended: the next one finds the attempt in its records and undoes it.
         guard !isStopped else { throw .busy }
+        return try begin(on: installation, proof, acknowledged: (update, answer))
+    }
+
+    /// Begins the session that the server has answered with.
+    func begin(
+        on installation: InstallationID, _ proof: Authorization,
+        acknowledged: (update: InstallationUpdate, answer: InstallationAnswer)
+    ) throws(RichPushError) -> Session {
+        let answer = acknowledged.answer
         guard let credential = answer.credential, !credential.isEmpty, let id = SessionID(device.identifiers.newIdentifier())
         else { throw .badAnswer }
         var session = Session(id: id, user: answer.user, installation: installation, signedInAt: device.clock.now)
         try storing { () throws(StorageError) in
             session.isShared = try noteUser(of: session)
-            try keep(session, credential: credential, password: password, acknowledged: (update, answer))
+            try keep(session, credential: credential, proof: proof, acknowledged: acknowledged)
         }
         self.session = session
         isLoaded = true
+        signingIn?.cancel()
+        (signingIn, pendingToken) = (nil, nil)
         // They answered notifications of another user.
         waitingResponses = []
         device.log.record(DeviceEvent(.signedIn))
@@ -60,11 +76,11 @@ extension RichPushEngine {
     /// So the engine begins under a new id, and the phone counts as shared: pushes for the other user may come until the server has
     /// revoked them.
     private func bindHere(
-        _ update: InstallationUpdate, _ name: UserName, _ password: String
+        _ update: InstallationUpdate, _ proof: Authorization
     ) async throws(RichPushError) -> (InstallationID, InstallationAnswer) {
         let known = try storing { () throws(StorageError) in try installationID() }
         do throws(RichPushError) {
-            return (known, try await bind(known, update, name, password))
+            return (known, try await bind(known, update, proof))
         } catch {
             guard error == .notFound, !isStopped else { throw error }
         }
@@ -72,33 +88,35 @@ extension RichPushEngine {
             try device.secrets.setSecret(Self.severalUsers, for: .servedUser)
             return try newInstallationID()
         }
-        return (new, try await bind(new, update, name, password))
+        return (new, try await bind(new, update, proof))
     }
 
     /// Asks the server, and keeps a record of the attempt as long as the server may have bound it without an answer.
     private func bind(
-        _ installation: InstallationID, _ update: InstallationUpdate, _ name: UserName, _ password: String
+        _ installation: InstallationID, _ update: InstallationUpdate, _ proof: Authorization
     ) async throws(RichPushError) -> InstallationAnswer {
         let before = unconfirmed()
-        try storing { () throws(StorageError) in try noteUnconfirmed(name, password, installation) }
+        try storing { () throws(StorageError) in try noteUnconfirmed(proof, installation) }
         do throws(RichPushError) {
             return try await put(
-                update, installation: installation, as: .password(name, password),
+                update, installation: installation, as: proof,
                 within: Deadline(device.clock, after: configuration.limits.callDeadline))
         } catch {
-            settleUnconfirmed(before, after: error)
+            settleUnconfirmed(before, of: proof, after: error)
             throw error
         }
     }
 
     /// Stores what a sign-in leaves on the device; all or nothing.
     private func keep(
-        _ session: Session, credential: String, password: String, acknowledged: (InstallationUpdate, InstallationAnswer)
+        _ session: Session, credential: String, proof: Authorization, acknowledged: (InstallationUpdate, InstallationAnswer)
     ) throws(StorageError) {
         do {
             try device.cache.begin(session.id)
             try device.secrets.setSecret(credential, for: .credential)
-            if configuration.keepsPasswordForSending { try device.secrets.setSecret(password, for: .password) }
+            if configuration.keepsPasswordForSending, case .password(_, let password) = proof {
+                try device.secrets.setSecret(password, for: .password)
+            }
             // Revoking the previous sign-in would end this one.
             try forgetRevocation(of: session.installation)
             try device.store.begin(session)
@@ -122,7 +140,7 @@ extension RichPushEngine {
     }
 
     /// The stable name of this installation, made on first use.
-    private func installationID() throws(StorageError) -> InstallationID {
+    func installationID() throws(StorageError) -> InstallationID {
         if let text = try device.secrets.secret(.installationID), let id = InstallationID(text) { return id }
         return try newInstallationID()
     }
@@ -138,13 +156,16 @@ extension RichPushEngine {
     //
     // The user sees a failure and is not signed in here, but the server may send this phone their notifications. Only name and password
     // can undo that, since the credential was in the lost answer. So they are stored before the request, and removed as soon as the server
-    // has answered.
+    // has answered. A sign-in with a token is not undone but finished, and its token is not stored.
 
     struct UnconfirmedSignIn: Codable {
         var installation: InstallationID
-        var user: String
-        var password: String
+        /// Absent, as the password is, for a sign-in with a token.
+        var user: String?
+        var password: String?
         var at: Timestamp
+
+        var isWithToken: Bool { password == nil }
     }
 
     /// How long a password is kept for this.
@@ -153,21 +174,26 @@ extension RichPushEngine {
     private static let unconfirmedLimit = 4
 
     /// Notes that the server may be about to bind this installation.
-    func noteUnconfirmed(_ name: UserName, _ password: String, _ installation: InstallationID) throws(StorageError) {
-        let attempt = UnconfirmedSignIn(
-            installation: installation, user: name.text, password: password, at: device.clock.now)
-        let others = unconfirmed().filter { $0.user.lowercased() != name.text.lowercased() }
+    func noteUnconfirmed(_ proof: Authorization, _ installation: InstallationID) throws(StorageError) {
+        var attempt = UnconfirmedSignIn(installation: installation, at: device.clock.now)
+        if case .password(let name, let password) = proof { (attempt.user, attempt.password) = (name.text, password) }
+        let others = unconfirmed().filter { $0.user?.lowercased() != attempt.user?.lowercased() }
         try keepUnconfirmed(Array((others + [attempt]).suffix(Self.unconfirmedLimit)))
     }
 
-    /// What `error` implies: if the server refused, nothing was bound.
-    func settleUnconfirmed(_ before: [UnconfirmedSignIn], after error: RichPushError) {
+    /// What `error` implies: if the server refused, nothing was bound, and a sign-in with a token has its end.
+    func settleUnconfirmed(_ before: [UnconfirmedSignIn], of proof: Authorization, after error: RichPushError) {
         guard !isStopped else { return }
         switch error {
-        case .wrongPassword, .refused, .notFound, .badRedirect: try? keepUnconfirmed(before)
+        case .wrongPassword, .refused, .notFound, .badRedirect:
+            if case .token = proof { forgetTokenSignIn() } else { try? keepUnconfirmed(before) }
+        case .tokenRejected: forgetTokenSignIn()
         default: break
         }
     }
+
+    /// Stops wanting a sign-in with a token.
+    func forgetTokenSignIn() { try? keepUnconfirmed(unconfirmed().filter { !$0.isWithToken }) }
 
     /// Those that are not too old.
     func unconfirmed() -> [UnconfirmedSignIn] {
@@ -191,10 +217,10 @@ extension RichPushEngine {
     /// Signs out the users that the server may have bound here, unless the installation has a session by now.
     func revokeUnconfirmed(within deadline: Deadline) async {
         for attempt in unconfirmed() where attempt.installation != session?.installation {
-            guard let name = UserName(attempt.user) else { continue }
+            guard let name = attempt.user.flatMap({ UserName($0) }), let password = attempt.password else { continue }
             let call = BackendCall(method: "DELETE", path: APIRoute.installation(attempt.installation))
             do throws(RichPushError) {
-                _ = try await client.call(call, as: .password(name, attempt.password), within: deadline)
+                _ = try await client.call(call, as: .password(name, password), within: deadline)
             } catch {
                 // A refused password has ended what was bound with it, and a missing device needs no end.
                 if error.isTransient { continue }
@@ -222,9 +248,14 @@ extension RichPushEngine {
         guard !isChangingSession else { throw .busy }
         // If the session cannot be read, sign-out fails.
         if let failure { throw .storage(failure) }
-        guard let session else { return SignOutResult() }
+        guard let session else {
+            await abandonSignIn()
+            return SignOutResult()
+        }
         isChangingSession = true
         defer { isChangingSession = false }
+        signingIn?.cancel()
+        (signingIn, pendingToken) = (nil, nil)
         cancelWork()
         let waiting = waitingItems(of: session)
         try storing { () throws(StorageError) in
@@ -245,7 +276,7 @@ extension RichPushEngine {
     }
 
     /// What the server should get before the sign-out. An outbox that cannot be read does not prevent a sign-out.
-    private func waitingItems(of session: Session) -> [OutboxItem] {
+    func waitingItems(of session: Session) -> [OutboxItem] {
         do throws(StorageError) {
             return try outbox.items(of: session, now: device.clock.now)
         } catch {
@@ -255,7 +286,7 @@ extension RichPushEngine {
     }
 
     /// Replies from before the first unlock that were not noted since: they are lost.
-    private func takeUnnotedReplies() -> Int {
+    func takeUnnotedReplies() -> Int {
         defer { waitingResponses = [] }
         return waitingResponses.count { response in
             if case .reply = response.action { true } else { false }
@@ -274,7 +305,7 @@ extension RichPushEngine {
             within: deadline.capped(at: configuration.limits.signOutDeadline * 3 / 5))
     }
 
-    private func log(_ result: SignOutResult) {
+    func log(_ result: SignOutResult) {
         guard !result.isComplete else { return }
         device.log.record(
             DeviceEvent(.undelivered, nil, ["replies": "\(result.lostReplies)", "notes": "\(result.lostNotes)"]))

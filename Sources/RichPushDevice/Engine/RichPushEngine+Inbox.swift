@@ -33,6 +33,7 @@ extension RichPushEngine {
     @discardableResult
     public func refresh() async throws(RichPushError) -> Inbox {
         if waitingResponses.isEmpty { startRevocation() } else { await didUnlock() }
+        startPendingSignIn()
         return try await sharedRefresh().value.get()
     }
 
@@ -63,6 +64,7 @@ extension RichPushEngine {
     }
 
     private func readAndKeepInbox() async throws(RichPushError) -> Inbox {
+        await reviveSession()
         guard let session = activeSession else { throw self.session == nil ? .notSignedIn : .credentialRejected }
         if token == nil { await app.push.registerForPush() }
         startRegistration()

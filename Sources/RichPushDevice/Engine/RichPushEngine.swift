@@ -34,6 +34,9 @@ public actor RichPushEngine {
     /// Something was noted while a flush was under way.
     var needsFlush = false
     var revoking: Task<Void, Never>?
+    /// The sign-in with a token that goes on until the server has answered, and its token: in memory only.
+    var signingIn: Task<Void, Never>?
+    var pendingToken: String?
     /// What the user did before anything was readable, oldest first.
     var waitingResponses: [NotificationResponse] = []
 
@@ -61,6 +64,7 @@ public actor RichPushEngine {
         await removeOrphanedNotifications()
         startFlush()
         startRevocation()
+        startPendingSignIn()
         await scheduleRefresh()
     }
 
@@ -70,6 +74,8 @@ public actor RichPushEngine {
         cancelWork()
         revoking?.cancel()
         revoking = nil
+        signingIn?.cancel()
+        signingIn = nil
     }
 
     private var category: NotificationCategory {
@@ -117,6 +123,14 @@ public actor RichPushEngine {
         load()
         guard let session, !session.isRejected, !isChangingSession, !isStopped else { return nil }
         return session
+    }
+
+    /// Whether a user is signed in, read from the device if that is possible by now.
+    public var state: RichPushState {
+        load()
+        guard isLoaded else { return .starting }
+        guard let session else { return isSignInPending ? .signingIn : .signedOut }
+        return session.isRejected ? .signInNeeded(session) : .signedIn(session)
     }
 
     func isCurrent(_ session: Session) -> Bool { self.session?.id == session.id && !isStopped }
@@ -185,8 +199,8 @@ public actor RichPushEngine {
         }
     }
 
-    /// Makes calls with the narrow credential. When the server refuses it, a kept password gets a new one, once, within `deadline`.
-    /// Without an accepted password the user must sign in again, and until then nothing is fetched.
+    /// Makes calls with the narrow credential. When the server refuses it, a kept password or a new token of the app gets another, once,
+    /// within `deadline`. Without one that is accepted the user must sign in again, and until then nothing is fetched.
     func authorized<Value: Sendable>(
         in session: Session, within deadline: Deadline, _ work: (Authorization) async throws(RichPushError) -> Value
     ) async throws(RichPushError) -> Value {
@@ -224,19 +238,28 @@ public actor RichPushEngine {
             let shared = renewal
             let task = shared ?? startRenewal(in: session)
             let failure: RichPushError? = await deadline.run { await task.value } ?? .timedOut
-            guard let failure else { return }
+            guard let failure else {
+                // The app's token was of another user: work for the user before must not go on in their name.
+                guard isCurrent(session) else { throw .notSignedIn }
+                return
+            }
             if shared != nil, failure == .timedOut, deadline.remaining > .zero, isCurrent(session), !Task.isCancelled { continue }
             guard isCurrent(session) else { throw .notSignedIn }
             if failure.isTransient { throw failure }
-            reject(session)
+            mark(session, isRejected: true)
+            if case .tokenRejected = failure { throw failure }
             throw .credentialRejected
         }
     }
 
-    private func startRenewal(in session: Session) -> Task<RichPushError?, Never> {
+    /// Gets a new credential for `proof`; without one for what the app has: the kept password or a new token.
+    func startRenewal(in session: Session, as proof: Authorization? = nil) -> Task<RichPushError?, Never> {
         let task = Task {
             var failure: RichPushError?
-            do throws(RichPushError) { try await fetchCredential(in: session) } catch { failure = error }
+            do throws(RichPushError) {
+                let known = if let proof { proof } else { try await renewalProof(in: session) }
+                try await fetchCredential(in: session, as: known)
+            } catch { failure = error }
             if !Task.isCancelled { renewal = nil }
             return failure
         }
@@ -244,23 +267,27 @@ public actor RichPushEngine {
         return task
     }
 
-    private func fetchCredential(in session: Session) async throws(RichPushError) {
-        let authorization = try passwordAuthorization(in: session)
+    private func fetchCredential(in session: Session, as proof: Authorization) async throws(RichPushError) {
         let update = await installationUpdate()
         let deadline = Deadline(device.clock, after: configuration.limits.callDeadline)
-        let (_, answer) = try await register(update, in: session) { update throws(RichPushError) in
-            try await self.put(update, installation: session.installation, as: authorization, within: deadline)
+        let (taken, answer) = try await register(update, in: session) { update throws(RichPushError) in
+            try await self.put(update, installation: session.installation, as: proof, within: deadline)
         }
         guard isCurrent(session) else { throw .notSignedIn }
         guard let credential = answer.credential, !credential.isEmpty else { throw .badAnswer }
+        guard answer.user.lowercased() == session.user.lowercased() else {
+            return try await replace(session, proof, acknowledged: (taken, answer))
+        }
         try storing { () throws(StorageError) in try device.secrets.setSecret(credential, for: .credential) }
+        mark(session, isRejected: false)
     }
 
-    private func reject(_ session: Session) {
-        guard isCurrent(session) else { return }
-        self.session?.isRejected = true
-        guard let rejected = self.session else { return }
-        try? device.store.update(rejected)
+    private func mark(_ session: Session, isRejected: Bool) {
+        guard isCurrent(session), self.session?.isRejected != isRejected else { return }
+        self.session?.isRejected = isRejected
+        guard let marked = self.session else { return }
+        try? device.store.update(marked)
+        device.log.record(DeviceEvent(isRejected ? .rejected : .signedIn))
     }
 
     // MARK: The time from a restart of the device to its first unlock, when the session cannot be read.
@@ -280,6 +307,7 @@ public actor RichPushEngine {
         startRegistration()
         startFlush()
         startRevocation()
+        startPendingSignIn()
     }
 
     func keepForUnlock(_ response: NotificationResponse) async {

@@ -122,7 +122,7 @@ struct BackendClient: Sendable {
         switch response.status {
         case 200..<300: return
         case 300..<400: throw .badRedirect
-        case 401: throw authorization.refusal
+        case 401: throw authorization.refusal(problem(response))
         case 404, 410: throw missing(response)
         case 408, 425, 429, 503: throw .serverBusy(retryAfter: retryAfter(response))
         case 500...: throw .serverFailed(response.status)
@@ -178,19 +178,23 @@ struct BackendCall: Sendable {
 /// How a request is authorized. It never prints its secret.
 enum Authorization: Sendable, CustomStringConvertible {
     case password(UserName, String)
+    /// A token that the app has from its own sign-in, for the exchange alone.
+    case token(String)
     case installation(String)
 
     var header: String {
         switch self {
         case .password(let user, let password): "Basic " + Data("\(user.text):\(password)".utf8).base64EncodedString()
+        case .token(let token): "Bearer " + token
         case .installation(let credential): "Bearer " + credential
         }
     }
 
     /// What a 401 means.
-    var refusal: RichPushError {
+    func refusal(_ problem: Problem) -> RichPushError {
         switch self {
         case .password: .wrongPassword
+        case .token: .tokenRejected(problem)
         case .installation: .credentialRejected
         }
     }
@@ -198,7 +202,7 @@ enum Authorization: Sendable, CustomStringConvertible {
     var description: String {
         switch self {
         case .password: "Basic …"
-        case .installation: "Bearer …"
+        case .token, .installation: "Bearer …"
         }
     }
 }

@@ -42,17 +42,40 @@ public struct AppPorts: Sendable {
     public var router: any ContentRouting
     /// Absent where the system runs no app in the background.
     public var scheduling: (any BackgroundScheduling)?
+    /// Absent in an app whose users sign in with passwords.
+    public var signInToken: SignInTokenProvider?
 
     /// Gathers the ports.
     public init(
         notifications: any NotificationPresenting, push: any PushRegistering, environment: any AppEnvironment,
-        router: any ContentRouting, scheduling: (any BackgroundScheduling)? = nil
+        router: any ContentRouting, scheduling: (any BackgroundScheduling)? = nil, signInToken: SignInTokenProvider? = nil
     ) {
         self.notifications = notifications
         self.push = push
         self.environment = environment
         self.router = router
         self.scheduling = scheduling
+        self.signInToken = signInToken
+    }
+}
+
+/// Gives a new sign-in token of the app's user: of a trusted issuer, or a one-time token (`clt_…`) from the app's backend.
+///
+/// `nil` means that the app has no user any more: then everything of the last one is removed from the device. An error means that there
+/// is no token now, for example without a network: then the engine asks again at the next occasion.
+public typealias SignInTokenProvider = @Sendable (SignInTokenNeed) async throws -> String?
+
+/// For what a sign-in token is needed.
+public struct SignInTokenNeed: Hashable, Sendable {
+    /// The installation that signs in; a one-time token may be limited to it.
+    public var installation: InstallationID
+    /// The user who is signed in on the device; absent when none is yet.
+    public var user: String?
+
+    /// Describes a need.
+    public init(installation: InstallationID, user: String?) {
+        self.installation = installation
+        self.user = user
     }
 }
 
@@ -79,7 +102,7 @@ public enum SecretKey: String, Sendable, CaseIterable {
     case password
     /// A sign-out that has not reached the server yet, with the credential that authorises it.
     case revocation
-    /// Sign-ins that may have reached the server without an answer, with the passwords that undo them.
+    /// Sign-ins that may have reached the server without an answer, with the passwords that undo them. A token is never stored.
     case unconfirmedSignIn = "unconfirmed-sign-in"
     /// The private key that senders seal for. It ends with the session and is useless elsewhere.
     case sealingKey = "sealing-key"
@@ -211,6 +234,8 @@ public struct DeviceEvent: Hashable, Sendable, Codable {
     /// What.
     public enum Kind: String, Sendable, Codable, CaseIterable {
         case signedIn, signedOut, registered, registrationFailed
+        /// The server refuses the credential of the session: its user must sign in again.
+        case rejected
         /// A user signed out, and the server did not get everything that waited for it: `replies` and `notes` count what is lost.
         case undelivered
         /// The server accepts the installation only without its tags; `kept` of the previously accepted ones are left.

@@ -10,9 +10,15 @@ public enum RichPushError: Error, Hashable, Sendable, Codable {
     case badTag
     /// The server does not know this user with this password.
     case wrongPassword
+    /// A sign-in token has 1 to 16,384 visible ASCII characters.
+    case badToken
+    /// The server does not accept this sign-in token; the problem's `detail` says why.
+    case tokenRejected(Problem)
+    /// The app's token provider threw an error, or gave nothing in time; the engine asks it again.
+    case tokenUnavailable
     /// The server refuses this installation's credential; the user must sign in again.
     case credentialRejected
-    /// The app does not keep the password that this call needs.
+    /// The app does not keep the password that this call needs. An app that signs in with tokens sends from its own backend instead.
     case passwordNotKept
     /// A sign-in or sign-out is under way.
     case busy
@@ -46,13 +52,32 @@ public enum RichPushError: Error, Hashable, Sendable, Codable {
     case claimed
     case storage(StorageError)
 
-    /// Whether the same call may succeed later without any change.
-    public var isTransient: Bool {
+    /// What an app does about an error.
+    public enum Remedy: Hashable, Sendable {
+        /// The same call may succeed later without any change.
+        case tryLater
+        /// The user signs in again, with a new token or with name and password.
+        case signIn
+        /// The app passes something else: another name, tag, token or request.
+        case change
+        /// Nothing helps: the content is gone or cannot be shown here. The user reads why.
+        case tell
+    }
+
+    /// What the app does about it.
+    public var remedy: Remedy {
         switch self {
-        case .offline, .timedOut, .serverBusy, .serverFailed, .busy, .claimed, .storage(.locked): true
-        default: false
+        case .offline, .timedOut, .serverBusy, .serverFailed, .busy, .claimed, .tokenUnavailable, .storage(.locked): .tryLater
+        case .notSignedIn, .wrongPassword, .tokenRejected, .credentialRejected: .signIn
+        case .badUserName, .badTag, .badToken, .passwordNotKept, .refused, .tooLarge: .change
+        case .notFound, .recalled, .badAnswer, .badRedirect, .contentMismatch, .badMediaType, .notSealedForThisDevice,
+            .sealBroken, .storage:
+            .tell
         }
     }
+
+    /// Whether the same call may succeed later without any change.
+    public var isTransient: Bool { remedy == .tryLater }
 
     /// A short code for logs and receipts: `a-z` and `-`.
     public var code: String {
@@ -61,6 +86,9 @@ public enum RichPushError: Error, Hashable, Sendable, Codable {
         case .badUserName: "bad-user-name"
         case .badTag: "bad-tag"
         case .wrongPassword: "wrong-password"
+        case .badToken: "bad-token"
+        case .tokenRejected: "token-rejected"
+        case .tokenUnavailable: "token-unavailable"
         case .credentialRejected: "credential-rejected"
         case .passwordNotKept: "password-not-kept"
         case .busy: "busy"

@@ -101,6 +101,26 @@ enum PushOwner: Hashable, Sendable {
     case unmarked
 }
 
+/// Whether a user is signed in, as an app's root screen shows it.
+public enum RichPushState: Hashable, Sendable {
+    /// Not read yet, as right after the launch and before the first unlock of a restarted device.
+    case starting
+    case signedOut
+    /// A sign-in with a token waits for the server, and goes on by itself.
+    case signingIn
+    case signedIn(Session)
+    /// The server refuses the credential. What is on the device can be read, nothing is fetched, and the user must sign in again.
+    case signInNeeded(Session)
+
+    /// Who is signed in, also when they must do it again.
+    public var session: Session? {
+        switch self {
+        case .signedIn(let session), .signInNeeded(let session): session
+        case .starting, .signedOut, .signingIn: nil
+        }
+    }
+}
+
 /// What a sign-out could not send to the server. It is lost: nothing of the user stays on the device.
 public struct SignOutResult: Hashable, Sendable, Codable {
     /// Replies of the user that are lost: not accepted before `DeviceLimits.signOutDeadline`, or refused permanently. Inform the user.

@@ -78,6 +78,24 @@ actor FakeRouter: ContentRouting {
     func offer(_ offer: ContentOffer) async { offers.append(offer) }
 }
 
+/// The accounts of an app: gives the token that was set, `nil` for an app without a user, or fails.
+final class FakeTokens: Sendable {
+    struct Unavailable: Error {}
+
+    private let state = Locked<(token: Result<String?, Unavailable>, needs: [SignInTokenNeed])>((.success(nil), []))
+    /// What it was asked, oldest first.
+    var needs: [SignInTokenNeed] { state.with { $0.needs } }
+
+    func set(_ token: String?) { state.with { $0.token = .success(token) } }
+    func fail() { state.with { $0.token = .failure(Unavailable()) } }
+    func answer(_ need: SignInTokenNeed) throws(Unavailable) -> String? {
+        try state.with { state in
+            state.needs.append(need)
+            return state.token
+        }.get()
+    }
+}
+
 /// Secrets in memory; an extension's view leaves out what is for the app only.
 struct MemorySecrets: SecretStore {
     let values: Locked<[SecretKey: String]>

@@ -30,7 +30,7 @@ extension ScriptedBackend {
             state.credentials = []
             return TransportResponse(status: 204)
         }
-        if let user = user(authorization, state) {
+        if let user = user(authorization, state) ?? tokenUser(authorization, state) {
             state.issued += 1
             let credential = "credential-\(state.issued)"
             state.credentials = [credential]
@@ -67,6 +67,10 @@ extension ScriptedBackend {
 
     private static func user(_ authorization: String, _ state: State) -> String? {
         state.passwords.first { authorization == "Basic " + Data("\($0.key):\($0.value)".utf8).base64EncodedString() }?.key
+    }
+
+    private static func tokenUser(_ authorization: String, _ state: State) -> String? {
+        state.tokens.first { authorization == "Bearer \($0.key)" }?.value
     }
 
     private static func bearer(_ authorization: String, _ state: State) -> Bool {

@@ -16,6 +16,8 @@ final class ScriptedBackend: HTTPTransport {
         var stored: [RichID: Stored] = [:]
         var unread = 0
         var passwords = ["alice": "secret", "bob": "hidden"]
+        /// The users by their sign-in tokens, which only the exchange takes.
+        var tokens = ["token.of.alice": "alice", "token.of.bob": "bob"]
         var credentials: Set<String> = []
         var issued = 0
         var receipts: [Receipt] = []

@@ -18,6 +18,7 @@ final class TestDevice: Sendable {
     let environment = FakeEnvironment()
     let router = FakeRouter()
     let scheduling = FakeScheduling()
+    let tokens = FakeTokens()
 
     init() throws {
         folder = FileManager.default.temporaryDirectory.appendingPathComponent("device-\(UUID().uuidString)")
@@ -42,12 +43,22 @@ final class TestDevice: Sendable {
     }
 
     /// A new process of the app.
-    func launch(_ configuration: RichPushConfiguration? = nil) async throws -> RichPushEngine {
+    func launch(
+        _ configuration: RichPushConfiguration? = nil, signInToken: SignInTokenProvider? = nil
+    ) async throws -> RichPushEngine {
         let engine = RichPushEngine(
             configuration: try configuration ?? Self.configuration(), device: try ports(),
             app: AppPorts(
-                notifications: notifications, push: push, environment: environment, router: router, scheduling: scheduling))
+                notifications: notifications, push: push, environment: environment, router: router, scheduling: scheduling,
+                signInToken: signInToken))
         await engine.start()
+        return engine
+    }
+
+    /// An app with accounts of its own, whose provider gives `tokens`.
+    func launchWithTokens() async throws -> RichPushEngine {
+        let engine = try await launch(signInToken: { [tokens] need in try tokens.answer(need) })
+        await engine.didRegister(token: "abcdef")
         return engine
     }
 

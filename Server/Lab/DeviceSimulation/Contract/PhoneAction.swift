@@ -4,6 +4,8 @@ import RichPushModel
 /// `{"name":"signIn","user":"alice","password":"…"}`.
 public enum PhoneAction: Hashable, Sendable {
     case signIn(user: String, password: String)
+    /// As an app with accounts of its own signs its user in: the server exchanges the token.
+    case signInWithToken(String)
     case signOut
     /// The button "Send push". Without a single parameter it is the rich push tutorial's call without a body.
     case sendPush(PushDraft)
@@ -80,7 +82,8 @@ public enum PhoneAction: Hashable, Sendable {
 
     /// The value of `name`.
     public enum Name: String, Sendable, Codable, CaseIterable {
-        case signIn, signOut, sendPush, home, openApp, lock, unlock, terminate, endApp, restart, removeApp, installApp
+        case signIn, signInWithToken, signOut, sendPush, home, openApp, lock, unlock, terminate, endApp, restart
+        case removeApp, installApp
         case restoreBackup, setNetwork, setConnection, setBackgroundRefresh, setPermission, setAlerts, setFocus, setLowPower
         case setWakeBudget
         case setPreviews, tapNotification, moreNotification, dismissNotification, replyNotification, clearNotifications
@@ -91,6 +94,7 @@ public enum PhoneAction: Hashable, Sendable {
     public var name: Name {
         switch self {
         case .signIn: .signIn
+        case .signInWithToken: .signInWithToken
         case .signOut: .signOut
         case .sendPush: .sendPush
         case .home: .home
@@ -129,7 +133,7 @@ public enum PhoneAction: Hashable, Sendable {
 
 extension PhoneAction: Codable {
     private enum Key: String, CodingKey {
-        case name, user, password, offline, on, connection, permission, whenUnlocked, id, text
+        case name, user, password, token, offline, on, connection, permission, whenUnlocked, id, text
         case richID = "richId"
     }
 
@@ -156,6 +160,7 @@ extension PhoneAction: Codable {
         case .signIn:
             .signIn(
                 user: try values.decode(String.self, forKey: .user), password: try values.decode(String.self, forKey: .password))
+        case .signInWithToken: .signInWithToken(try values.decode(String.self, forKey: .token))
         case .setNetwork: .setNetwork(offline: try values.decode(Bool.self, forKey: .offline))
         case .setConnection: .setConnection(try values.decode(PhoneSnapshot.Network.self, forKey: .connection))
         case .setBackgroundRefresh: .setBackgroundRefresh(on: try values.decode(Bool.self, forKey: .on))
@@ -183,6 +188,7 @@ extension PhoneAction: Codable {
         case .signIn(let user, let password):
             try values.encode(user, forKey: .user)
             try values.encode(password, forKey: .password)
+        case .signInWithToken(let token): try values.encode(token, forKey: .token)
         case .sendPush(let draft): try draft.encode(to: encoder)
         case .setNetwork(let offline): try values.encode(offline, forKey: .offline)
         case .setConnection(let connection): try values.encode(connection, forKey: .connection)

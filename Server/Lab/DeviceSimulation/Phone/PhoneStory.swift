@@ -181,6 +181,7 @@ struct StoryEventLog: EventLog {
         case .repeated: (.held, "A duplicate: nothing is shown twice")
         case .storageFailed: (.failed, "Something could not be kept on the phone")
         case .tagsRefused: (.failed, "The server refused the phone's tags; it has those that were taken before")
+        case .rejected: (.failed, "The server refuses the app's credential; the user must sign in again")
         case .signedIn, .signedOut, .registered, .registrationFailed, .enriched, .sent, .arrived: nil
         }
     }

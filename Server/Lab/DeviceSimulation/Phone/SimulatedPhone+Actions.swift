@@ -10,7 +10,9 @@ extension SimulatedPhone {
     /// Throws only when there is nothing to touch; what the user would see of a failure is in the snapshot.
     public func perform(_ action: PhoneAction) async throws(PhoneActionError) {
         switch action {
-        case .signIn(let user, let password): try await signIn(user: user, password: password)
+        case .signIn(let user, let password):
+            try await signIn { app throws(RichPushError) in try await app.signIn(user: user, password: password) }
+        case .signInWithToken(let token): try await signIn { app throws(RichPushError) in try await app.signIn(token: token) }
         case .signOut: try await signOut()
         case .sendPush(let draft): try await sendPush(draft)
         case .refreshInbox: try await refreshInbox()
@@ -215,7 +217,9 @@ extension SimulatedPhone {
         return content
     }
 
-    func signIn(user: String, password: String) async throws(PhoneActionError) {
+    private func signIn(
+        by ask: (any AppRole) async throws(RichPushError) -> Session
+    ) async throws(PhoneActionError) {
         let engine = try visibleApp()
         guard !view.signIn.busy else { throw .notPossible("The app is signing in already") }
         // The screen may still show what belongs to the previous user.
@@ -223,7 +227,7 @@ extension SimulatedPhone {
         view.signIn = .init(busy: true)
         publish()
         do throws(RichPushError) {
-            try await engine.signIn(user: user, password: password)
+            _ = try await ask(engine)
             guard isRunning(engine) else { return }
             view.signIn = .init()
             view.undelivered = nil
@@ -348,6 +352,9 @@ private enum PhoneMessages {
         case .badUserName: "A user name has 1 to 64 English letters, digits and _ @ . -"
         case .badTag: "A tag has 1 to 120 letters, digits and _ @ # . : -"
         case .wrongPassword: "User name and password do not match."
+        case .badToken: "That is no sign-in token."
+        case .tokenRejected(let problem): problem.detail ?? problem.title
+        case .tokenUnavailable: "The app has no sign-in token now. Try again later."
         case .credentialRejected: "Your sign-in has ended. Sign in again."
         case .passwordNotKept: "Sign in again to send."
         case .busy: "One moment, the app is busy."

@@ -18,6 +18,8 @@ protocol AppRole: AnyObject, Sendable {
 
     @discardableResult
     func signIn(user: String, password: String) async throws(RichPushError) -> Session
+    @discardableResult
+    func signIn(token: String) async throws(RichPushError) -> Session
     func signOut() async throws(RichPushError) -> SignOutResult
     func requestPermission(provisional: Bool) async -> NotificationPermission
     func setTags(_ tags: [String]) async throws(RichPushError)
@@ -62,6 +64,7 @@ enum AppCall: Codable, Sendable {
     case didRegister(token: String)
     case didFailToRegister(reason: String)
     case signIn(user: String, password: String)
+    case signInWithToken(String)
     case requestPermission(provisional: Bool)
     case setTags([String])
     case handleBackgroundPush(PushEnvelope, budget: Duration)
@@ -224,6 +227,10 @@ extension AppClient: AppRole {
 
     func signIn(user: String, password: String) async throws(RichPushError) -> Session {
         try await value(Session.self, of: .signIn(user: user, password: password))
+    }
+
+    func signIn(token: String) async throws(RichPushError) -> Session {
+        try await value(Session.self, of: .signInWithToken(token))
     }
 
     func signOut() async throws(RichPushError) -> SignOutResult { try await value(SignOutResult.self, of: .signOut) }

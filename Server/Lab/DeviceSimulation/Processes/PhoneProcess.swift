@@ -172,11 +172,12 @@ final class LineChannel: Sendable {
         }
     }
 
-    /// Writes a line; `false` when it could not be written whole in time, and then the channel is of no use any more.
+    /// Writes a line, `count` times in one write; `false` when it could not be written whole in time, and then the channel is of no
+    /// use any more.
     @discardableResult
-    func send(_ value: some Encodable) -> Bool {
+    func send(_ value: some Encodable, count: Int = 1) -> Bool {
         guard let line = try? JSONEncoder().encode(value) else { return false }
-        return socket.write(line + Data("\n".utf8))
+        return socket.write(Data(repeatElement(line + Data("\n".utf8), count: count).joined()))
     }
 
     /// Says to the other side that nothing more comes. What it still sends is read.

@@ -36,7 +36,8 @@ public enum PhoneProcessProgram {
                 if let mistake, make(mistake) { continue }
                 Task {
                     let content = await engine.enrich(request, budget: budget)
-                    for _ in 0..<(mistake == nil ? 1 : 2) { channel.send(FromExtension.content(content)) }
+                    // In one write: the phone closes the channel at the first, and the process ends then.
+                    channel.send(FromExtension.content(content), count: mistake == nil ? 1 : 2)
                 }
             case .expire: if mistake == nil { await engine.expire() }
             }
@@ -129,6 +130,7 @@ private enum AppCallee {
         case .didRegister(let token): await engine.didRegister(token: token)
         case .didFailToRegister(let reason): await engine.didFailToRegister(reason: reason)
         case .signIn(let user, let password): return json(try await engine.signIn(user: user, password: password))
+        case .signInWithToken(let token): return json(try await engine.signIn(token: token))
         case .requestPermission(let provisional): return json(await engine.requestPermission(provisional: provisional))
         case .setTags(let tags): try await engine.setTags(tags)
         default: return try await contentValue(of: call, by: engine)

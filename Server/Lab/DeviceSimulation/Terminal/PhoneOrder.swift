@@ -37,6 +37,7 @@ public enum PhoneOrder: Hashable, Sendable {
         ("low-power|budget|previews on|off", "more of them; `previews off` hides what notifications say on the lock screen"),
         ("install, remove, restore", "install the app anew, remove it, set the phone up from a backup"),
         ("sign-in, sign-out", "the app's user"),
+        ("token TOKEN", "sign in with a token of the app's own accounts, or a one-time token"),
         ("inbox, show", "what the app has; how the phone stands"),
         ("wait [N]", "for scripts: go on when N more notifications were seen, at most a minute"),
         ("quit", "switch the phone off"),
@@ -66,6 +67,9 @@ public enum PhoneOrder: Hashable, Sendable {
         case "send":
             guard !rest.isEmpty else { throw Fault(description: "send what? `send TEXT`") }
             return .act(.sendPush(.init(message: text(line, behind: 1))))
+        case "token":
+            guard let token = rest.first, rest.count == 1 else { throw Fault(description: "`token` takes one sign-in token") }
+            return .act(.signInWithToken(String(token)))
         case "wait": return .wait(try count(rest))
         default: return try setting(name, rest)
         }
@@ -116,6 +120,12 @@ public enum PhoneOrder: Hashable, Sendable {
         case ["off"]: return .act(action(false))
         default: throw Fault(description: "`\(name)` is `on` or `off`")
         }
+    }
+
+    /// A line as it may be printed: without a token.
+    public static func printable(_ line: String) -> String {
+        let words = line.split(whereSeparator: \.isWhitespace)
+        return words.first?.lowercased() == "token" && words.count > 1 ? "token …" : line
     }
 
     /// The action on what the phone shows; `nil` for other commands. Throws when there is nothing to touch.

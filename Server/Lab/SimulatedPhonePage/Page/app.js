@@ -45,13 +45,16 @@ function signIn(phone) {
   const { snapshot, view } = phone;
   const { busy } = snapshot.signIn;
   const error = snapshot.signIn.error || (snapshot.user && !busy ? "Your sign-in has ended. Sign in again." : "");
-  const ready = view.signIn.user.trim() && view.signIn.password;
+  const token = view.signIn.token.trim();
+  const ready = token || (view.signIn.user.trim() && view.signIn.password);
   const submit = async (event) => {
     event.preventDefault();
     if (busy) return;
-    const taken = await phone.act("signIn", { user: view.signIn.user.trim(), password: view.signIn.password });
+    const taken = token
+      ? await phone.act("signInWithToken", { token })
+      : await phone.act("signIn", { user: view.signIn.user.trim(), password: view.signIn.password });
     if (taken && phone.snapshot.user) {
-      view.signIn = { user: phone.owner, password: phone.owner };
+      view.signIn = { user: phone.owner, password: phone.owner, token: "" };
       changed();
     }
   };
@@ -71,6 +74,10 @@ function signIn(phone) {
       h("label", null, h("span", null, "Password"), h("input", {
         name: "password", type: "password", value: view.signIn.password, oninput: type("password"), placeholder: "the same name",
         autocomplete: "off", maxlength: "256", "data-testid": "sign-in-password",
+      })),
+      h("label", null, h("span", null, "Or token"), h("input", {
+        name: "token", type: "password", value: view.signIn.token, oninput: type("token"), placeholder: "clt_… or a JWT",
+        autocomplete: "off", maxlength: "16384", "data-testid": "sign-in-token",
       }))),
     h("p", { class: "form-error", role: "alert", "data-testid": "sign-in-error" }, error),
     h("p", { class: "form-error", role: "status", "data-testid": "undelivered" }, snapshot.undelivered),

@@ -32,7 +32,7 @@ export class Handset {
       lastAlert: null,
       lastContent: null,
       sound: null,
-      signIn: { user: this.owner, password: this.owner },
+      signIn: { user: this.owner, password: this.owner, token: "" },
       draft: { kind: "img", style: "", message: "", title: "", audience: "" },
       pending: new Set(),
       /** Inbox entries whose picture the phone does not give now. */

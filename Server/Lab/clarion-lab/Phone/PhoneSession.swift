@@ -79,11 +79,11 @@ struct PhoneSession: Sendable {
                 guard let parsed = try PhoneOrder.parse(line) else { continue }
                 order = parsed
             } catch {
-                printer.refuse(line, error.description)
+                printer.refuse(PhoneOrder.printable(line), error.description)
                 continue
             }
             if order == .quit { return }
-            await obey(order, line)
+            await obey(order, PhoneOrder.printable(line))
         }
     }
 

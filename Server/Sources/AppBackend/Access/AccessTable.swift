@@ -22,6 +22,8 @@ public enum BackendOperation: String, Sendable, CaseIterable {
     case exportUsers = "export or erase a user"
     case mintSignInTokens = "mint sign-in tokens"
     case manageKeys = "manage service keys"
+    case readHubs = "read hubs"
+    case changeHubs = "change hubs"
     case readAudit = "read the audit"
     case readOneself = "ask who they are"
 }
@@ -75,6 +77,8 @@ public enum AccessTable {
         row(.exportUsers, none, none, all, none, [.users: all]),
         row(.mintSignInTokens, none, none, all, none, [.signIn: all]),
         row(.manageKeys, none, none, all, none),
+        row(.readHubs, none, none, all, all, [.hubs: all]),
+        row(.changeHubs, none, none, all, none, [.hubs: all]),
         row(.readAudit, none, none, all, all, [.audit: all]),
         row(.readOneself, own, own, own, own, installation: own, everyScope(own)),
     ]

@@ -11,25 +11,37 @@ final class ServiceKeyAuthenticator: Sendable {
     private let clock: any ServiceClock
     private let logger: Logger
     private let cache = VerifiedCredentials<Principal>(lifetime: BearerAuthenticator.recheckInterval)
-    private let pace = SendPace()
+    private let refusals: RefusalAudit
+    private let pace = CallPace<UserID>()
     /// When the use of each key was noted last; the keys of an app are few.
     private let noted = Mutex<[Int64: Duration]>([:])
 
-    init(store: any BackendStore, clock: any ServiceClock, logger: Logger) {
+    init(store: any BackendStore, clock: any ServiceClock, logger: Logger, refusals: RefusalAudit) {
         self.store = store
         self.clock = clock
         self.logger = logger
+        self.refusals = refusals
     }
 
     /// Throws `unauthenticated` for a key that is malformed, unknown, revoked or expired, which the detail distinguishes: to know
-    /// that, one needs the whole secret. Throws `forbidden` for an address that the key excludes, and `too-many-requests`.
-    func authenticate(_ secret: PrefixedSecret, from source: SourceAddress) async throws -> Principal {
-        let principal = try await principal(of: secret)
+    /// that, one needs the whole secret. Throws `forbidden` for an address that the key excludes, and `too-many-requests`. All but the
+    /// last are audited, with the name of the key if there is one. `noting` gets what is left of the key's own limit, if it has one,
+    /// also when nothing is.
+    func authenticate(
+        _ secret: PrefixedSecret, from source: SourceAddress, noting note: (RequestAllowance) -> Void
+    ) async throws -> Principal {
+        let principal: Principal
+        do {
+            principal = try await self.principal(of: secret, from: source)
+        } catch let refusal as Refusal {
+            await refusals.record(
+                .accessRefused, by: .unknown(""), from: source, subject: refusal.name, details: "reason=\(refusal.reason)")
+            throw refusal.answer
+        }
         guard let key = principal.key else { throw Self.unknown }
-        let isAllowed = key.networks.isEmpty || key.networks.contains { $0.contains(source.address) }
-        guard isAllowed else { throw ServiceError(.forbidden, "this service key may not be used from this address") }
         if let limit = key.requestsPerMinute {
-            do { try pace.take(principal.userID, perMinute: limit, at: clock.uptime) } catch {
+            do { note(try pace.take(principal.userID, perMinute: limit, at: clock.uptime)) } catch {
+                note(RequestAllowance(perMinute: limit, refusedFor: error.retryAfter ?? 60))
                 throw ServiceError(
                     .tooManyRequests, "this service key may make \(limit) requests a minute", retryAfter: error.retryAfter)
             }
@@ -41,15 +53,36 @@ final class ServiceKeyAuthenticator: Sendable {
     /// Forgets what was verified before.
     func forget() { cache.forget() }
 
+    /// Why a key was refused: one word for the audit, and what the caller reads.
+    private struct Refusal: Error {
+        var reason: String
+        var name: String
+        var answer: ServiceError
+    }
+
+    private func principal(of secret: PrefixedSecret, from source: SourceAddress) async throws -> Principal {
+        let principal = try await principal(of: secret)
+        let networks = principal.key?.networks ?? []
+        guard networks.isEmpty || networks.contains(where: { $0.contains(source.address) }) else {
+            throw Refusal(
+                reason: "network", name: principal.key?.name ?? "",
+                answer: ServiceError(.forbidden, "this service key may not be used from this address"))
+        }
+        return principal
+    }
+
     private func principal(of secret: PrefixedSecret) async throws -> Principal {
         let digest = secret.digest
         if let known = cache.value(for: digest, at: clock.uptime), known.key?.holds(at: clock.now) == true { return known }
-        guard let (key, account) = try await store.key(digest: digest) else { throw Self.unknown }
-        guard key.revokedAt == nil else { throw ServiceError(.unauthenticated, "this service key was revoked") }
-        guard account.disabledAt == nil else {
-            throw ServiceError(.unauthenticated, "the account of this service key is disabled")
+        guard let (key, account) = try await store.key(digest: digest) else {
+            throw Refusal(reason: "unknown-key", name: "", answer: Self.unknown)
         }
-        guard key.holds(at: clock.now) else { throw ServiceError(.unauthenticated, "this service key has expired") }
+        func refusal(_ reason: String, _ text: String) -> Refusal {
+            Refusal(reason: reason, name: key.name, answer: ServiceError(.unauthenticated, text))
+        }
+        guard key.revokedAt == nil else { throw refusal("revoked", "this service key was revoked") }
+        guard account.disabledAt == nil else { throw refusal("disabled", "the account of this service key is disabled") }
+        guard key.holds(at: clock.now) else { throw refusal("expired", "this service key has expired") }
         let principal = Principal(user: account, key: key)
         cache.store(principal, for: digest, at: clock.uptime)
         return principal

@@ -57,22 +57,20 @@ final class TokenAuthenticator: Sendable {
     private let verifier: TokenVerifier?
     private let store: any BackendStore
     private let clock: any ServiceClock
-    /// Refusals that are audited: a caller with invented tokens must not fill the audit.
-    private let pace = SendPace()
+    private let refusals: RefusalAudit
 
-    init(verifier: TokenVerifier?, store: any BackendStore, clock: any ServiceClock) {
+    init(verifier: TokenVerifier?, store: any BackendStore, clock: any ServiceClock, refusals: RefusalAudit) {
         self.verifier = verifier
         self.store = store
         self.clock = clock
+        self.refusals = refusals
     }
 
-    /// How many refusals each node audits in a minute.
-    static let auditedRefusals = 120
     /// The most tags that a user has; what a token says beyond that is left out, so that a long list keeps no user out.
     private static let tagLimit = 20
 
     /// Throws `unauthenticated` with the reason, `conflict` when another user has the name, and `not-ready` while no
-    /// keys of the issuer are known. Every refusal is audited, with its reason and the issuer as configured, never with the token.
+    /// keys of the issuer are known. Refusals are audited, with the reason and the issuer as configured, never with the token.
     func authenticate(_ token: SignInTokenForm, from source: SourceAddress) async throws -> Principal {
         do throws(Refusal) {
             switch token {
@@ -80,7 +78,7 @@ final class TokenAuthenticator: Sendable {
             case .issued(let text): return try await principal(ofIssued: text, from: source)
             }
         } catch {
-            try await audit(error, from: source)
+            await audit(error, from: source)
             throw error.answer
         }
     }
@@ -101,7 +99,9 @@ final class TokenAuthenticator: Sendable {
             }
             user = try await create(token, from: source)
         }
-        guard user.role != .service else { throw Refusal("service-account", "its user is the account of a service", subject: name) }
+        guard user.role != .service else {
+            throw Refusal("service-account", "its user is the account of a service", subject: name)
+        }
         guard user.disabledAt == nil else { throw Refusal("disabled", "its user is disabled", subject: name) }
         let signIn = TokenSignIn(
             digest: token.digest, installation: token.usedBy ?? token.installation, tags: token.tags)
@@ -190,15 +190,12 @@ final class TokenAuthenticator: Sendable {
         }
     }
 
-    private func audit(_ refusal: Refusal, from source: SourceAddress) async throws {
+    private func audit(_ refusal: Refusal, from source: SourceAddress) async {
         guard !refusal.reason.isEmpty else { return }
-        // One account for all callers, whose number is no user's.
-        guard (try? pace.take(UserID(0), perMinute: Self.auditedRefusals, at: clock.uptime)) != nil else { return }
         let issuer = refusal.issuer.map { " issuer=\($0)" } ?? ""
-        try await store.record(
-            AuditEntry(
-                .signInRefused, by: .unknown(""), from: source.prefix, at: clock.now, subject: refusal.subject,
-                details: "reason=\(refusal.reason)\(issuer)"))
+        await refusals.record(
+            .signInRefused, by: .unknown(""), from: source, subject: refusal.subject, details: "reason=\(refusal.reason)\(issuer)"
+        )
     }
 
     private static func principal(of user: User, with token: TokenSignIn) -> Principal {

@@ -1,3 +1,4 @@
+import AuditTrail
 import RichPushModel
 import ServiceErrors
 import SharedAccess
@@ -33,7 +34,10 @@ public struct DemonstrationAuthenticator: UserAuthenticator {
         }
         if let stored = try await users.user(named: name) { return stored.user }
         do {
-            return try await users.createUser(NewUser(name: name, role: .sender, password: nil), at: clock.now, audit: nil)
+            let now = clock.now
+            let entry = AuditEntry(
+                .userCreated, by: .user(name.text), from: source.prefix, at: now, subject: name.text, details: "role=sender")
+            return try await users.createUser(NewUser(name: name, role: .sender, password: nil), at: now, audit: entry)
         } catch let error as ServiceError where error.code == .conflict {
             // Two first sign-ins at the same moment: the other one created the user.
             guard let stored = try await users.user(named: name) else { throw error }

@@ -18,6 +18,8 @@ public struct BackendParts: Sendable {
     public var logger: Logger
     /// For which environments of APNs there is a credential now; `nil` when that cannot be known, as of a hub elsewhere.
     public var pushEnvironments: (@Sendable () async -> [String]?)?
+    /// The hubs of the node, which administrators and keys manage; `nil` where that is not offered.
+    public var hubs: ManagedHubs?
     /// Verifies tokens of the issuers whom the operator trusts; `nil` when there are none.
     public var tokens: TokenVerifier?
 
@@ -26,7 +28,7 @@ public struct BackendParts: Sendable {
         settings: BackendSettings = BackendSettings(), clock: any ServiceClock, hub: any HubSending, store: any BackendStore,
         contentStore: any ContentStore, authenticator: any UserAuthenticator, hasher: PasswordHasher,
         ticketSigner: ContentTicketSigner = ContentTicketSigner(), observer: (any BackendObserver)? = nil, logger: Logger,
-        pushEnvironments: (@Sendable () async -> [String]?)? = nil, tokens: TokenVerifier? = nil
+        pushEnvironments: (@Sendable () async -> [String]?)? = nil, hubs: ManagedHubs? = nil, tokens: TokenVerifier? = nil
     ) {
         self.settings = settings
         self.clock = clock
@@ -39,7 +41,20 @@ public struct BackendParts: Sendable {
         self.observer = observer
         self.logger = logger
         self.pushEnvironments = pushEnvironments
+        self.hubs = hubs
         self.tokens = tokens
+    }
+}
+
+/// The hubs of a node, and the memory of them.
+public struct ManagedHubs: Sendable {
+    let registry: HubRegistry
+    let catalog: HubCatalog
+
+    /// Creates a value.
+    public init(registry: HubRegistry, catalog: HubCatalog) {
+        self.registry = registry
+        self.catalog = catalog
     }
 }
 

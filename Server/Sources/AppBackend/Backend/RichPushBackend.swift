@@ -13,44 +13,51 @@ public struct RichPushBackend: Sendable {
     let bearers: BearerAuthenticator
     let serviceKeys: ServiceKeyAuthenticator
     let tokens: TokenAuthenticator
+    private let refusals: RefusalAudit
     let defaultPicture = DefaultPicture()
-    let sends = SendPace()
+    let sends = CallPace<UserID>()
 
     /// Creates a backend from its parts.
     public init(parts: BackendParts) {
         self.parts = parts
         bearers = BearerAuthenticator(
             store: parts.store, clock: parts.clock, lifetime: parts.settings.credentialLifetime)
-        serviceKeys = ServiceKeyAuthenticator(store: parts.store, clock: parts.clock, logger: parts.logger)
-        tokens = TokenAuthenticator(verifier: parts.tokens, store: parts.store, clock: parts.clock)
+        refusals = RefusalAudit(store: parts.store, clock: parts.clock, logger: parts.logger)
+        serviceKeys = ServiceKeyAuthenticator(store: parts.store, clock: parts.clock, logger: parts.logger, refusals: refusals)
+        tokens = TokenAuthenticator(verifier: parts.tokens, store: parts.store, clock: parts.clock, refusals: refusals)
     }
 
     /// The principal of this credential.
     ///
     /// Throws `unauthenticated`, `too-many-attempts` (with `retryAfter`) after failures from the same source, `overloaded` when
-    /// too many passwords wait to be hashed. A wrong password is audited, with the name that was given.
+    /// too many passwords wait to be hashed. A wrong password is audited, with the name that was given; other refused
+    /// credentials are, at a bounded pace.
     ///
     /// A token, of an issuer or for one use, is taken for `operation` alone if the access table grants it to tokens, and may create
     /// its user. Throws `not-ready` while the keys of its issuer are missing.
+    ///
+    /// `noting` gets what a service key has left of a limit of its own, also when the request is refused because nothing is left.
     public func authenticate(
-        _ credential: PresentedCredential, from source: SourceAddress, for operation: BackendOperation? = nil
+        _ credential: PresentedCredential, from source: SourceAddress, for operation: BackendOperation? = nil,
+        noting note: (RequestAllowance) -> Void = { _ in }
     ) async throws -> Principal {
         var principal =
             switch credential {
             case .basic(let user, let password): try await principal(ofUser: user, password: password, from: source)
-            case .bearer(let text): try await principal(ofBearer: text, from: source, for: operation)
+            case .bearer(let text): try await principal(ofBearer: text, from: source, for: operation, noting: note)
             }
         principal.source = source
         return principal
     }
 
     private func principal(
-        ofBearer text: String, from source: SourceAddress, for operation: BackendOperation?
+        ofBearer text: String, from source: SourceAddress, for operation: BackendOperation?,
+        noting note: (RequestAllowance) -> Void
     ) async throws -> Principal {
         if let secret = PrefixedSecret(text: text), secret.kind == .serviceKey {
-            return try await serviceKeys.authenticate(secret, from: source)
+            return try await serviceKeys.authenticate(secret, from: source, noting: note)
         }
-        guard let form = SignInTokenForm(text) else { return try await bearers.authenticate(text) }
+        guard let form = SignInTokenForm(text) else { return try await principal(ofCredential: text, from: source) }
         // Before anything of the token is looked at.
         guard operation.map(AccessTable.allowsToken) == true else {
             throw ServiceError(.unauthenticated, TokenRefusal.exchange)
@@ -58,11 +65,25 @@ public struct RichPushBackend: Sendable {
         return try await tokens.authenticate(form, from: source)
     }
 
+    private func principal(ofCredential text: String, from source: SourceAddress) async throws -> Principal {
+        do { return try await bearers.authenticate(text) } catch let error as ServiceError where error.code == .unauthenticated {
+            await refusals.record(.accessRefused, by: .unknown(""), from: source, details: "reason=credential")
+            throw error
+        }
+    }
+
+    /// Records that a caller whose credential holds got `forbidden` for an operation, whatever of the request led to it.
+    public func noteRefusal(of operation: BackendOperation, to principal: Principal) async {
+        await refusals.record(
+            .accessRefused, by: principal.actor, from: principal.source,
+            details: "reason=forbidden operation=\(operation.rawValue.replacing(" ", with: "-"))")
+    }
+
     private func principal(ofUser user: String, password: String, from source: SourceAddress) async throws -> Principal {
         do {
             return Principal(user: try await parts.authenticator.authenticate(user: user, password: password, from: source))
         } catch let error as ServiceError where error.code == .unauthenticated {
-            let actor = AuditActor.unknown(String(user.prefix(64)))
+            let actor = AuditActor.unknown(String(String.UnicodeScalarView(user.unicodeScalars.prefix(64))))
             try await parts.store.record(
                 AuditEntry(.signInRefused, by: actor, from: source.prefix, at: parts.clock.now))
             throw error
@@ -78,6 +99,18 @@ public struct RichPushBackend: Sendable {
 
     /// Reads and verifies the audit.
     public var audit: AuditReader { AuditReader(store: parts.store) }
+
+    /// Records that a caller reads the audit: with which filters, and how many entries at most. Without a principal it is a command.
+    public func noteAuditReading(_ filter: AuditFilter, limit: Int, by principal: Principal? = nil) async throws {
+        // A name that is asked for can be erased as the subject only.
+        let names = [("actor", filter.actor), ("subject", filter.subject)].filter { $0.1 != nil }
+        let action = filter.action.map { " action=\($0.rawValue)" } ?? ""
+        let by = names.isEmpty ? "" : " by=\(names.map { $0.0 }.joined(separator: ","))"
+        try await parts.store.record(
+            entry(
+                .auditRead, by: principal, subject: filter.subject ?? filter.actor ?? "",
+                details: "limit=\(limit)\(action)\(by)"))
+    }
 }
 
 /// The stored picture of the rich push tutorial's send, once the composition has set it.

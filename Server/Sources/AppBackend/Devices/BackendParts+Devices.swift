@@ -103,8 +103,8 @@ extension RichPushBackend {
             device, to: principal.userID, with: credential, devices: parts.settings.userDevices, mark: change.mark,
             at: parts.clock.now,
             audit: principal.entry(
-                .signedIn, at: parts.clock.now, subject: principal.name.text, object: device.record.text,
-                details: principal.token?.details ?? ""))
+                .signedIn, at: parts.clock.now, subject: principal.name.text,
+                details: AuditEntry.installation(device.record.text) + (principal.token.map { " \($0.details)" } ?? "")))
         if outcome == .credentialReplaced { throw BearerAuthenticator.notValid }
         guard case .bound(_, let replaced, let taken) = outcome else { throw Self.gone }
         for record in [device.record] + replaced { bearers.forget(record.text) }
@@ -138,7 +138,8 @@ extension RichPushBackend {
         let change = DeviceChange(record)
         let outcome = try await store.unbind(
             record, from: principal.userID, if: condition, mark: change.mark, at: parts.clock.now,
-            audit: principal.entry(.signedOut, at: parts.clock.now, subject: principal.name.text, object: record.text))
+            audit: principal.entry(
+                .signedOut, at: parts.clock.now, subject: principal.name.text, details: AuditEntry.installation(record.text)))
         bearers.forget(record.text)
         // Also if nothing ended: a user bound meanwhile has just lost the device at the hub.
         if outcome == .unbound { try await parts.synchronise(record, in: change) } else if isOwn { try await synchronise(record) }
@@ -161,7 +162,8 @@ extension RichPushBackend {
         let name = try await parts.store.user(binding.user)?.name.text ?? ""
         try await parts.signOut(
             record, of: binding.user, ifStill: seen,
-            audit: principal.entry(.signedOut, at: parts.clock.now, subject: name, object: record.text))
+            audit: principal.entry(
+                .signedOut, at: parts.clock.now, subject: name, details: AuditEntry.installation(record.text)))
         bearers.forget(record.text)
     }
 

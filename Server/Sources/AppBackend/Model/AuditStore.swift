@@ -54,9 +54,9 @@ public protocol AuditStore: Sendable {
     /// Checkpoints in the order of their sizes, after `size`.
     func auditCheckpoints(after size: Int64, limit: Int) async throws -> [AuditCheckpoint]
 
-    /// Removes up to `limit` entries up to the newest checkpoint that was made before `moment`, which becomes the anchor. How many
-    /// entries went.
-    func pruneAudit(madeBefore moment: Timestamp, limit: Int) async throws -> Int
+    /// Removes up to `limit` entries up to the newest checkpoint that was made before `moment`, which becomes the anchor. An entry that says
+    /// so is written in the transaction that moves the anchor. How many entries went.
+    func pruneAudit(madeBefore moment: Timestamp, at now: Timestamp, limit: Int) async throws -> Int
 
     /// Erases the texts of entries that a user made, that are about them, or that name them in an audience, up to `limit` of each. The
     /// chain stays as it is. How many entries changed; 0 when there are no more.

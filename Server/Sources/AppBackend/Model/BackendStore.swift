@@ -37,6 +37,14 @@ public protocol BackendStore: AuditStore, ServiceKeyStore, SignInCountStore, Tok
     /// a user.
     func setTags(_ tags: [Tag], of id: UserID, audit entry: AuditEntry?) async throws -> Bool
 
+    /// Creates those users who do not exist, without a password, and gives the others the role and the tags that are not `nil`: each in
+    /// turn, all in one transaction. One whose role is among `protected` stays as they are. `audit` makes the entry of what became of
+    /// them; it may be called more than once.
+    func upsertUsers(
+        _ users: [UserUpsert], protecting protected: Set<UserRole>, at now: Timestamp,
+        audit: @escaping @Sendable ([UserUpsertOutcome]) -> AuditEntry?
+    ) async throws -> [UserUpsertOutcome]
+
     /// Users in the order of their folded names, after `name`.
     func users(after name: UserName?, limit: Int) async throws -> [User]
 
@@ -113,7 +121,7 @@ public protocol BackendStore: AuditStore, ServiceKeyStore, SignInCountStore, Tok
     /// Forgets the changes of a record that began before `moment`.
     func endChanges(of record: RecordID, begunBefore moment: Timestamp) async throws
 
-    /// Records that other users took over from this one, newest first, at most `limit`, for as long as audit entries are kept.
+    /// Records that other users took over from this one, newest first, at most `limit`, for as long as the audit has it.
     func takenDevices(from user: UserID, limit: Int) async throws -> [TakenDevice]
 
     /// The user's bindings that hold or ended after `mark`, newest first, at most `limit`. With `.last` those that hold.
@@ -177,9 +185,8 @@ public protocol BackendStore: AuditStore, ServiceKeyStore, SignInCountStore, Tok
     /// Notifications found under any of the keys and not recalled or refused, newest first; ids below `before` and above `since`.
     func find(_ query: InboxQuery) async throws -> [RichNotification]
 
-    /// Notifications with a number below `before`, whatever their state, newest first, at most `limit`: those of one sender, or all for
-    /// `nil`.
-    func sends(of sender: UserID?, before: RichID?, limit: Int) async throws -> [RichNotification]
+    /// Notifications whatever their state, newest first.
+    func sends(_ query: SendListQuery) async throws -> [RichNotification]
 
     /// Notes that the hub took it; the completion is asked for from `check` on. `false` when it was recalled meanwhile.
     func markSent(_ id: RichID, trackingID: NotificationID, check: Timestamp) async throws -> Bool
@@ -243,9 +250,6 @@ public protocol BackendStore: AuditStore, ServiceKeyStore, SignInCountStore, Tok
     /// can decide about access any more; the tags that only they remember go with them. Returns how many bindings went.
     func removeBindings(closedBefore moment: Timestamp, limit: Int) async throws -> Int
 
-    /// Removes audit entries made before `moment`; returns how many.
-    func removeAuditEntries(before moment: Timestamp, limit: Int) async throws -> Int
-
     /// Notes when the latest sweep began, by the wall clock.
     func noteSweep(at moment: Timestamp) async throws
 
@@ -265,7 +269,7 @@ public protocol BackendStore: AuditStore, ServiceKeyStore, SignInCountStore, Tok
 
     /// Ends every way to sign in as the user and what is signed in. What is kept of their identities is a digest, by which tokens
     /// that were issued before `now` are refused.
-    func lockOut(_ user: UserID, at now: Timestamp) async throws
+    func lockOut(_ user: UserID, at now: Timestamp, audit entry: AuditEntry?) async throws
 
     /// Notifications that are removed with the user and are not yet recalled, or cancelled at the hub: those they sent, and those for
     /// them alone.

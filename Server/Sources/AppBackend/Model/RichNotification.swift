@@ -178,6 +178,51 @@ public struct InboxQuery: Hashable, Sendable {
     }
 }
 
+/// A question for a list of sends.
+public struct SendListQuery: Hashable, Sendable {
+    /// Which sends, in which order.
+    public enum Order: Hashable, Sendable {
+        /// Those with a lower number, or all.
+        case number(below: RichID?)
+        /// Those that were due within the range, by the moment and then by the number; below a place in that order, or all.
+        case time(Range<Timestamp>, below: Place?)
+    }
+
+    /// The place of a send in the order of time.
+    public struct Place: Hashable, Sendable {
+        public var dueAt: Timestamp
+        public var id: RichID
+
+        /// Creates a place.
+        public init(dueAt: Timestamp, id: RichID) {
+            self.dueAt = dueAt
+            self.id = id
+        }
+
+        /// Reads the form in which callers get it.
+        init?(_ text: String) {
+            let parts = text.split(separator: "-", omittingEmptySubsequences: false)
+            guard parts.count == 2, let moment = Int64(parts[0]), let id = RichID(String(parts[1])) else { return nil }
+            self.init(dueAt: Timestamp(milliseconds: moment), id: id)
+        }
+
+        /// The form in which callers get it.
+        var text: String { "\(dueAt.milliseconds)-\(id)" }
+    }
+
+    /// Of one user, or of all for `nil`.
+    public var sender: UserID?
+    public var order: Order
+    public var limit: Int
+
+    /// Creates a question.
+    public init(of sender: UserID? = nil, by order: Order, limit: Int) {
+        self.sender = sender
+        self.order = order
+        self.limit = limit
+    }
+}
+
 /// What is left to do for a notification.
 public struct OutboxWork: Hashable, Sendable {
     /// The kinds of work; the raw value is stored.

@@ -8,7 +8,7 @@ import TagExpressions
 public struct ServiceKeyScope: Hashable, Sendable {
     /// The names, as they are written.
     public enum Name: String, Sendable, CaseIterable {
-        case send, status, users, devices, audit, admin
+        case send, status, users, devices, hubs, audit, admin
         case signIn = "sign-in"
     }
 
@@ -87,6 +87,9 @@ public struct ServiceKey: Hashable, Sendable {
 
     /// Whether it may be used at a moment.
     public func holds(at now: Timestamp) -> Bool { revokedAt == nil && now < expiresAt }
+
+    /// Whether it may send to every audience.
+    var sendsAnywhere: Bool { scopes.contains { ($0.name == .send || $0.name == .admin) && $0.audiencePrefix == nil } }
 
     /// Whether it may send to an audience.
     func allows(_ audience: TagExpression) -> Bool {

@@ -54,6 +54,29 @@ public struct NewUser: Sendable {
     }
 }
 
+/// A user who is to be there, with this role and these tags. What is `nil` stays; a new user has the role `user` and no tags then.
+public struct UserUpsert: Sendable {
+    public var name: UserName
+    public var role: UserRole?
+    public var tags: [Tag]?
+
+    /// Creates a value.
+    public init(name: UserName, role: UserRole?, tags: [Tag]?) {
+        self.name = name
+        self.role = role
+        self.tags = tags
+    }
+}
+
+/// What became of a `UserUpsert`.
+public enum UserUpsertOutcome: Hashable, Sendable {
+    case created(User)
+    case changed(from: User, to: User)
+    case unchanged(User)
+    /// The role of the user is protected, and nothing was changed.
+    case protected(User)
+}
+
 /// The internal number of a user. It is never reused and never leaves the server; users see the `UserName`.
 public struct UserID: Hashable, Sendable, Comparable {
     public let number: Int64

@@ -92,6 +92,17 @@ extension RichPushBackend {
 }
 
 extension RichPushBackend {
+    /// How many devices a send of the caller to this audience would reach now; absent means the caller's own devices. A count is
+    /// refused where such a send would be. It counts as one for the caller's limit of sends: it costs the hub about as much.
+    ///
+    /// Throws `invalid-audience`, `forbidden`, `too-many-requests`; `conflict` where the hub is elsewhere and does not count.
+    public func countAudience(_ text: String?, for principal: Principal) async throws -> AudienceCount {
+        try principal.require(.countAudience)
+        let audience = try AudienceRule(principal: principal).audience(of: text)
+        try countSend(of: principal)
+        return try await parts.hub.count(audience)
+    }
+
     var outbox: SendOutbox { SendOutbox(parts: parts) }
 
     /// Throws `too-many-requests` when the caller has begun as many sends as their role may in a minute. A retry is no new send.

@@ -6,36 +6,97 @@ import TagExpressions
 extension RichPushBackend {
     /// The most sends of a page of a list.
     public static let sendPageLimit = NotificationTelemetry.pageLimit
+    /// The most devices of a page of a send's details.
+    public static let failurePageLimit = TargetFailure.limit
 
     /// Where a send of the caller stands.
     public func status(of id: RichID, for principal: Principal) async throws -> SendStatus {
+        let (found, extent) = try await followed(id, by: principal)
+        let result = try await standing(of: found)
+        var answer = result.answer
+        guard extent == .all else { return answer }
+        answer.failures = try await failures(of: result.telemetry, limit: TargetFailure.limit)?.map(\.shown)
+        return answer
+    }
+
+    /// The same with what else is known of the send, and with a page of the devices that ended without their push. Only callers
+    /// who may read all sends see these: others see no ids of other users' devices.
+    ///
+    /// `outcome` asks for devices with this outcome only, and `after` goes on (`SendDetails.next`). `limit` is clamped to 1 … 100,
+    /// default 50. Throws `forbidden` when a caller who sees no devices asks for some of them. Throws `invalid-field` for a
+    /// malformed cursor, and for what is no outcome of a device without its push: no list is kept of the others.
+    public func details(
+        ofSend id: RichID, outcome: String? = nil, after: String? = nil, limit: Int? = nil, for principal: Principal
+    ) async throws -> SendDetails {
+        let (found, extent) = try await followed(id, by: principal)
+        let outcome = try outcome.map(Self.failedOutcome)
+        let place = try after.map(Self.place) ?? .beforeAll
+        guard extent == .all || outcome == nil && after == nil else {
+            throw ServiceError(
+                .forbidden, "outcome, after: you may read the status of your own sends, and not which devices failed")
+        }
+        let (status, telemetry) = try await standing(of: found)
+        var details = SendDetails(
+            id: found.id, dueAt: found.dueAt, sender: found.senderName.text, audience: "\(found.audience)", status: status)
+        guard extent == .all else { return details }
+        let limit = min(max(limit ?? 50, 1), Self.failurePageLimit)
+        let failures = try await failures(of: telemetry, outcome: outcome, after: place, limit: limit + 1) ?? []
+        details.failures = failures.prefix(limit).map(\.shown)
+        details.next = failures.count > limit ? Self.cursor(behind: failures[limit - 1].key) : nil
+        return details
+    }
+
+    /// The send, if the caller may follow it, and how far they may follow sends.
+    private func followed(_ id: RichID, by principal: Principal) async throws -> (RichNotification, AccessExtent) {
         let extent = try principal.require(.readSends)
         guard let found = try await parts.store.notification(id), found.sender == principal.userID || extent == .all else {
             throw Self.unseen
         }
-        let result = try await standing(of: found)
-        var answer = result.answer
-        // Only callers who may read all sends see the ids of other users' devices.
-        if extent == .all, let telemetry = result.telemetry,
-            telemetry.outcomes.contains(where: { !$0.key.isDelivered && $0.value > 0 })
-        {
-            answer.failures = try await parts.hub.failures(of: telemetry.id, limit: TargetFailure.limit).map {
-                SendStatus.Failure(device: $0.record?.text, outcome: $0.outcome.rawValue, reason: $0.reason)
-            }
-        }
-        return answer
+        return (found, extent)
     }
 
-    /// A page of what the caller sent, or for a caller who may read all sends what all users sent, newest first, with recalled and refused ones.
+    /// What the hub keeps of the devices that ended without their push; `nil` where all have theirs.
+    private func failures(
+        of telemetry: NotificationTelemetry?, outcome: TargetOutcome? = nil, after place: SliceKey = .beforeAll, limit: Int
+    ) async throws -> [TargetFailure]? {
+        guard let telemetry, telemetry.outcomes.contains(where: { !$0.key.isDelivered && $0.value > 0 }) else { return nil }
+        return try await parts.hub.failures(of: telemetry.id, outcome: outcome, after: place, limit: limit)
+    }
+
+    private static func failedOutcome(_ text: String) throws -> TargetOutcome {
+        guard let outcome = TargetOutcome(rawValue: text), !outcome.isDelivered else {
+            let known = TargetOutcome.allCases.filter { !$0.isDelivered }.map(\.rawValue).joined(separator: ", ")
+            throw ServiceError(.invalidField, "outcome: one of \(known); devices that got their push are only counted")
+        }
+        return outcome
+    }
+
+    /// Keys have signs, and cursors none: on a command line a sign looks like an option.
+    private static let firstKey = UInt64(1) << 63
+
+    private static func cursor(behind key: SliceKey) -> String { "\(UInt64(bitPattern: key.number) ^ firstKey)" }
+
+    private static func place(_ text: String) throws -> SliceKey {
+        guard text.utf8.first != UInt8(ascii: "+"), let number = UInt64(text) else {
+            throw ServiceError(.invalidField, "after: a cursor is the next of the page before")
+        }
+        return SliceKey(Int64(bitPattern: number ^ firstKey))
+    }
+
+    /// A page of what the caller sent, or for a caller who may read all sends what all users sent, newest first, with recalled and
+    /// refused ones.
     ///
-    /// `before` continues towards older ones (`SendList.next`): sends get growing numbers, so a new one changes no later page. `limit` is
-    /// clamped to 1 … 50, default 20. A send that the hub has taken has no status where the hub is elsewhere or does not answer. Throws
-    /// `invalid-field` for a malformed cursor.
-    public func sends(before: String? = nil, limit: Int? = nil, for principal: Principal) async throws -> SendList {
-        let extent = try principal.require(.readSends)
+    /// `before` continues towards older ones (`SendList.next`): sends get growing numbers, so a new one changes no later page.
+    /// `limit` is clamped to 1 … 50, default 20. A send that the hub has taken has no status where the hub is elsewhere or does not
+    /// answer. Throws `invalid-field` for a malformed cursor, and `not-found` for a sender who is unknown or another user whose sends
+    /// the caller may not see.
+    public func sends(
+        _ filter: SendFilter = SendFilter(), before: String? = nil, limit: Int? = nil, for principal: Principal
+    ) async throws -> SendList {
         let limit = min(max(limit ?? 20, 1), Self.sendPageLimit)
-        let found = try await parts.store.sends(
-            of: extent == .all ? nil : principal.userID, before: try Self.cursor(before, "before"), limit: limit + 1)
+        let query = SendListQuery(
+            of: try await sender(filter.sender, for: principal), by: try filter.order(before: before), limit: limit + 1)
+        let found = try await parts.store.sends(query)
         let page = Array(found.prefix(limit))
         let counts = try await parts.store.receiptCounts(of: page.map(\.id))
         let telemetry = await telemetry(of: page.compactMap(\.trackingID))
@@ -46,7 +107,17 @@ extension RichPushBackend {
                 return SendListEntry(
                     id: send.id, dueAt: send.dueAt, sender: send.senderName.text, audience: "\(send.audience)",
                     status: isKnown ? Self.status(of: send, found, receipts: counts[send.id] ?? [:]) : nil)
-            }, next: found.count > limit ? page.last.map { "\($0.id)" } : nil)
+            }, next: found.count > limit ? page.last.map { query.cursor(behind: $0) } : nil)
+    }
+
+    /// Whose sends are listed; `nil` for those of all.
+    private func sender(_ name: String?, for principal: Principal) async throws -> UserID? {
+        let extent = try principal.require(.readSends)
+        guard let name else { return extent == .all ? nil : principal.userID }
+        guard let user = UserName(name), let found = try await parts.store.user(named: user)?.user,
+            found.id == principal.userID || extent == .all
+        else { throw ServiceError(.notFound, "sender: there is no such user") }
+        return found.id
     }
 
     /// What the hub says of sends; `nil` where it says nothing of several at once, or does not answer: the list needs no hub.
@@ -100,5 +171,49 @@ extension SendStatus {
         if telemetry.targets == 0, audience.namesUsersOnly {
             warnings = ["no device is registered for \(audience): check the names of the users"]
         }
+    }
+}
+
+/// Which sends a list has.
+public struct SendFilter: Hashable, Sendable {
+    /// Those of the user of this name.
+    public var sender: String?
+    /// Those that were due at this moment or later.
+    public var since: Timestamp?
+    /// Those that were due before this moment.
+    public var until: Timestamp?
+
+    /// Creates a filter; without anything it leaves out nothing.
+    public init(sender: String? = nil, since: Timestamp? = nil, until: Timestamp? = nil) {
+        self.sender = sender
+        self.since = since
+        self.until = until
+    }
+
+    /// The order in which an index has them. A cursor is of one order.
+    fileprivate func order(before cursor: String?) throws -> SendListQuery.Order {
+        guard since != nil || until != nil else { return .number(below: try RichPushBackend.cursor(cursor, "before")) }
+        let (first, end) = (since ?? Timestamp(milliseconds: 0), until ?? Timestamp(milliseconds: .max))
+        guard first <= end else { throw ServiceError(.invalidField, "until: it lies before since") }
+        let place = try cursor.map { text in
+            guard let place = SendListQuery.Place(text) else {
+                throw ServiceError(.invalidField, "before: with since or until, a cursor is the next of the page before")
+            }
+            return place
+        }
+        return .time(first..<end, below: place)
+    }
+}
+
+extension SendListQuery {
+    fileprivate func cursor(behind send: RichNotification) -> String {
+        if case .time = order { return Place(dueAt: send.dueAt, id: send.id).text }
+        return "\(send.id)"
+    }
+}
+
+extension TargetFailure {
+    fileprivate var shown: SendStatus.Failure {
+        SendStatus.Failure(device: record?.text, outcome: outcome.rawValue, reason: reason)
     }
 }

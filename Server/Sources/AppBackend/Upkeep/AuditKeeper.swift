@@ -3,7 +3,6 @@ import Logging
 import PushHub
 import RichPushModel
 import ServiceErrors
-import WireText
 
 /// Keeps the audit in order: gives committed entries their places in the chain each second, signs the head each hour,
 /// and prunes what is older than the retention. Several nodes may do it at a time.
@@ -71,22 +70,15 @@ public struct AuditKeeper: Sendable {
         return checkpoint
     }
 
-    /// Removes entries below the newest checkpoint that is older than the retention, and records that it did.
+    /// Removes entries up to the newest checkpoint that is older than the retention; how many.
     @discardableResult
     public func prune() async throws -> Int {
-        let moment = clock.now - retention
+        let now = clock.now
         var removed = 0
         while true {
-            let count = try await store.pruneAudit(madeBefore: moment, limit: Self.batch)
+            let count = try await store.pruneAudit(madeBefore: now - retention, at: now, limit: Self.batch)
             removed += count
-            if count < Self.batch { break }
+            if count < Self.batch { return removed }
         }
-        guard removed > 0 else { return 0 }
-        let anchor = try await store.auditEnds().anchor
-        try await store.record(
-            AuditEntry(
-                .auditPruned, by: .server, at: clock.now, object: "\(anchor.size)",
-                details: "entries=\(removed) hash=\(Hexadecimal.text(of: anchor.hash))"))
-        return removed
     }
 }

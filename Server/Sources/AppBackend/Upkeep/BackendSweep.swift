@@ -1,3 +1,4 @@
+import AuditTrail
 import PushHub
 import RichPushModel
 import Synchronization
@@ -54,7 +55,6 @@ struct BackendSweep {
                     limit: limit)
             },
             { try await store.removeBindings(closedBefore: now - Self.bindingMargin, limit: $0) },
-            { try await store.removeAuditEntries(before: now - retention.audit, limit: $0) },
             { try await store.removeExpiredContents(before: now, limit: $0) },
             { try await endExpired(before: now, limit: $0) },
             { try await store.removeIdempotencyKeys(before: now - settings.idempotencyKeyLifetime, limit: $0) },
@@ -81,7 +81,12 @@ struct BackendSweep {
             if let record = RecordID(credential.installation.text) {
                 let seen = try await parts.store.bindingState(of: record)
                 if seen.credential == credential.digest {
-                    try await parts.signOut(record, of: credential.user, ifStill: seen)
+                    let name = try await parts.store.user(credential.user)?.name.text ?? ""
+                    try await parts.signOut(
+                        record, of: credential.user, ifStill: seen,
+                        audit: AuditEntry(
+                            .signedOut, by: .server, at: now, subject: name,
+                            details: "\(AuditEntry.installation(record.text)) reason=expired"))
                 }
             }
             try await parts.store.remove(credential)

@@ -142,7 +142,9 @@ public struct BackendUpkeep: Sendable {
             // The hub no longer knows it, so no push is pending, and its end is unknown: only devices that
             // matched at the start count.
             return try await parts.store.markCompleted(
-                item.id, at: item.dueAt, order: notification.order, audit: nil)
+                item.id, at: item.dueAt, order: notification.order,
+                audit: AuditEntry(
+                    .sendEnded, by: .server, at: now, object: "\(item.id)", details: "state=unknown targets=unknown"))
         }
         guard telemetry.state.isFinal else {
             return try await parts.store.postpone(item, until: now + pause(for: item))

@@ -110,7 +110,7 @@ extension RichPushBackend {
     }
 
     /// Binds the devices of a user again whose tags are not those that they should have.
-    private func bindAgain(_ user: User, with tags: [Tag]) async throws {
+    func bindAgain(_ user: User, with tags: [Tag]) async throws {
         var user = user
         let former = Set(user.tags)
         user.tags = tags
@@ -148,7 +148,7 @@ extension RichPushBackend {
         return userName
     }
 
-    private static func personRole(_ role: UserRole) throws(ServiceError) -> UserRole {
+    static func personRole(_ role: UserRole) throws(ServiceError) -> UserRole {
         guard UserRole.ofPersons.contains(role) else {
             let roles = UserRole.ofPersons.map(\.rawValue).joined(separator: ", ")
             throw ServiceError(.invalidField, "role: one of \(roles)")
@@ -156,11 +156,15 @@ extension RichPushBackend {
         return role
     }
 
-    /// Throws `forbidden` when a caller who may manage users only would gain more by it: a role above `sender`, or what a user with such a
-    /// role may do.
-    private static func requirePower(over role: UserRole, _ principal: Principal?) throws(ServiceError) {
-        guard let principal, [.admin, .auditor].contains(role) else { return }
-        guard AccessTable.extent(of: .manageKeys, for: principal) == .all else {
+    /// Throws `forbidden` when a key that manages users would gain more by it than it has, or have power over another key: who sets the
+    /// password of a user can do all that the user may.
+    static func requirePower(over role: UserRole, _ principal: Principal?) throws(ServiceError) {
+        guard let principal, AccessTable.extent(of: .manageKeys, for: principal) != .all else { return }
+        switch role {
+        case .user: return
+        case .sender where principal.key?.sendsAnywhere == true: return
+        case .sender: throw ServiceError(.forbidden, "this service key changes users of role sender with the scope send only")
+        case .admin, .auditor, .service:
             throw ServiceError(.forbidden, "only an administrator changes users of role \(role.rawValue)")
         }
     }
@@ -272,19 +276,19 @@ extension RichPushBackend {
         let user = try await user(name)
         try Self.requirePower(over: user.role, principal)
         let store = parts.store
-        try await store.lockOut(user.id, at: parts.clock.now)
+        // The entry of this act has no name: the name is what is erased.
+        try await store.lockOut(user.id, at: parts.clock.now, audit: entry(.userErased, by: principal))
         forgetCredentials()
         // The hub first: no push may leave for an erased user.
         for record in try await store.devices(of: user.id) { _ = try await parts.hub.removeDevice(record) }
         // A request that signed in before may write until the user is gone, so there is a second look after that.
         for _ in 0..<2 {
             try await recallAll(of: user)
+            // While there is a user of this name: an erasure that is cut off can be repeated until then only.
+            while try await store.eraseAudit(of: user.name, limit: Self.exportPage) > 0 {}
+            try await store.forget(account: SignInAttempt.account(of: user.name.text))
             try await store.erase(user, at: parts.clock.now)
         }
-        try await parts.store.forget(account: SignInAttempt.account(of: user.name.text))
-        // The entry of this act has no name: the name is what is erased.
-        try await parts.store.record(entry(.userErased, by: principal))
-        while try await parts.store.eraseAudit(of: user.name, limit: Self.exportPage) > 0 {}
         try await BackendSweep(parts: parts, orphanSweep: OrphanSweep()).removeOrphans()
     }
 

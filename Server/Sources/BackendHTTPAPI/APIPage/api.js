@@ -1,4 +1,9 @@
-// Makes the page from /openapi.json. Everything that the description says is shown as text and never as HTML.
+// Makes the page from /openapi.json or, below /docs/api/hub, from /openapi-hub.json. Everything that the description says is shown as
+// text and never as HTML.
+
+/** Whether this page is about the hub protocol. Its calls are signed with a key that does not belong into a page, so none is tried here. */
+const isHub = location.pathname === "/docs/api/hub";
+const source = isHub ? "/openapi-hub" : "/openapi";
 
 /** The description, once it is read. */
 let description;
@@ -120,12 +125,14 @@ function responseList(operation) {
 }
 
 function securityWords(operation) {
-  const names = (operation.security ?? description.security ?? []).flatMap((entry) => Object.keys(entry));
+  const schemes = (operation.security ?? description.security ?? []).flatMap((entry) => Object.entries(entry));
   const known = {
     basic: "user and password", installation: "installation credential", signInToken: "sign-in token", serviceKey: "service key",
     ticket: "ticket",
   };
-  return `Signed with: ${names.map((name) => known[name] ?? name).join(", ")}`;
+  const rights = schemes.flatMap(([, names]) => names);
+  if (rights.length) return `Signed with a key that has the right ${rights.join(" or ")}`;
+  return `Signed with: ${schemes.map(([name]) => known[name] ?? name).join(", ")}`;
 }
 
 // Calls
@@ -280,10 +287,12 @@ function operationElement(path, shared, method, operation) {
   element.addEventListener("toggle", () => {
     if (!element.open || place.hasChildNodes()) return;
     const body = resolve(operation.requestBody);
-    const trial = tryIt(call);
-    renewals.push(trial.renew);
+    const trial = isHub ? { elements: [] } : tryIt(call);
+    if (trial.renew) renewals.push(trial.renew);
+    const more = operation.externalDocs ? make("p", {}, make("a", { href: operation.externalDocs.url }, "What Microsoft says of it")) : [];
+    const about = body.content ? [make("h4", {}, "Body"), prose(body.description), contents(body.content)] : [];
     place.append(...prose(operation.description), make("p", { class: "quiet" }, securityWords(operation)),
-      ...[parameterTable(parameters), body.content ? [make("h4", {}, "Body"), contents(body.content)] : [], responseList(operation), trial.elements].flat(Infinity));
+      ...[more, parameterTable(parameters), about, responseList(operation), trial.elements].flat(Infinity));
   });
   return element;
 }
@@ -311,15 +320,21 @@ function openFromAddress() {
 }
 
 async function begin() {
+  field("caller").hidden = isHub;
+  for (const form of ["json", "yaml"]) {
+    field(form).href = `${source}.${form}`;
+    field(form).textContent = `${source.slice(1)}.${form}`;
+  }
   try {
-    const response = await fetch("/openapi.json");
+    const response = await fetch(`${source}.json`);
     if (!response.ok) throw new Error(`status ${response.status}`);
     description = await response.json();
   } catch (error) {
     field("operations").replaceChildren(make("p", { class: "bad" }, `The description cannot be read: ${error.message}`));
     return;
   }
-  field("about").replaceChildren(...prose(description.info.description));
+  const scheme = isHub ? description.components.securitySchemes.sharedAccessSignature.description : "";
+  field("about").replaceChildren(...prose(description.info.description), ...prose(scheme));
   field("operations").replaceChildren(...sections());
   for (const id of ["key", "user", "password"]) {
     field(id).addEventListener("input", () => {

@@ -36,12 +36,12 @@ extension Request {
         return try await readBody(limit: limits.byteCount)
     }
 
-    /// Throws `unsupported-media-type` unless the body is declared as JSON in UTF-8.
-    func requireJSON() throws(ServiceError) {
+    /// Throws `unsupported-media-type` unless the body is declared as JSON, or as another text of this media type, in UTF-8.
+    public func requireJSON(as mediaType: String = "application/json") throws(ServiceError) {
         let declared = headers[.contentType].flatMap { HeaderParameters($0) }
         let charset = declared?.parameters["charset"]?.lowercased() ?? "utf-8"
-        guard let declared, declared.value.lowercased() == "application/json", charset == "utf-8" else {
-            throw ServiceError(.unsupportedMediaType, "Content-Type must be application/json in UTF-8")
+        guard let declared, declared.value.lowercased() == mediaType, charset == "utf-8" else {
+            throw ServiceError(.unsupportedMediaType, "Content-Type must be \(mediaType) in UTF-8")
         }
     }
 

@@ -1,5 +1,7 @@
+import HTTPTypes
 import Hummingbird
 import Logging
+import NIOConcurrencyHelpers
 import NIOCore
 
 /// What a handler knows of its request besides the request: who is at the other end, how to find it in the log, and until
@@ -25,6 +27,9 @@ public struct ServiceRequestContext: RequestContext {
     /// By when the handler must have answered; extended by routes that take uploads.
     public var deadline: RequestDeadline { details.deadline }
 
+    /// Fields that the answer carries whatever becomes of the request, errors included.
+    public var answerFields: AnswerFields { details.answerFields }
+
     /// Whether only the head of the answer is wanted; the handler itself sees `GET`.
     public var isHead: Bool { details.isHead }
 
@@ -37,7 +42,8 @@ public struct ServiceRequestContext: RequestContext {
     func handling(isHead: Bool, ownRoute: (any Sendable)?, deadline: RequestDeadline) -> ServiceRequestContext {
         var copy = self
         copy.details = Details(
-            requestID: requestID, channel: channel, peer: details.peer, isHead: isHead, ownRoute: ownRoute, deadline: deadline)
+            requestID: requestID, channel: channel, peer: details.peer, isHead: isHead, ownRoute: ownRoute, deadline: deadline,
+            answerFields: answerFields)
         return copy
     }
 
@@ -50,15 +56,18 @@ public struct ServiceRequestContext: RequestContext {
         let deadline: RequestDeadline
         let isHead: Bool
         let ownRoute: (any Sendable)?
+        let answerFields: AnswerFields
 
         init(
             requestID: String, channel: any Channel, peer: SocketAddress?, isHead: Bool = false,
-            ownRoute: (any Sendable)? = nil, deadline: RequestDeadline = RequestDeadline(at: nil)
+            ownRoute: (any Sendable)? = nil, deadline: RequestDeadline = RequestDeadline(at: nil),
+            answerFields: AnswerFields = AnswerFields()
         ) {
             self.requestID = requestID
             self.channel = channel
             self.peer = peer
             self.deadline = deadline
+            self.answerFields = answerFields
             self.isHead = isHead
             self.ownRoute = ownRoute
         }
@@ -87,5 +96,24 @@ public struct ServiceRequestContext: RequestContext {
             }
             return 36
         }
+    }
+}
+
+/// Fields of the answer to one request that are known before it is, such as what is left of a limit.
+public final class AnswerFields: Sendable {
+    private let fields = NIOLockedValueBox<HTTPFields?>(nil)
+
+    /// Adds fields.
+    public func add(_ more: HTTPFields) {
+        fields.withLockedValue { fields in
+            var all = fields ?? [:]
+            all.append(contentsOf: more)
+            fields = all
+        }
+    }
+
+    func write(to headers: inout HTTPFields) {
+        guard let fields = fields.withLockedValue({ $0 }) else { return }
+        headers.append(contentsOf: fields)
     }
 }

@@ -206,6 +206,7 @@ extension ServiceResponder {
     /// Adds what every answer carries, and ends the connection of a client that still sends an unread body.
     func finish(_ response: inout Response, context: ServiceRequestContext, bodyLeft: Bool) {
         SecurityHeaders.add(to: &response.headers)
+        context.answerFields.write(to: &response.headers)
         response.headers[.requestID] = context.requestID
         guard bodyLeft else { return }
         response.headers[.connection] = "close"

@@ -1,4 +1,5 @@
 import RichPushModel
+import ServiceErrors
 import TagExpressions
 
 /// What a hub does for its senders. Implemented by the local hub, and by a client of a remote one.
@@ -15,8 +16,14 @@ public protocol HubSending: Sendable {
     /// own to another server.
     func telemetry(of ids: [NotificationID]) async throws -> [NotificationID: NotificationTelemetry]?
 
-    /// Targets of a send that ended without their push, at most `limit` of those that are kept; none where the hub keeps none.
-    func failures(of id: NotificationID, limit: Int) async throws -> [TargetFailure]
+    /// Targets of a send that ended without their push, with this outcome or any, in the order of their places after `place`. At
+    /// most `limit` of those that are kept; none where the hub keeps none.
+    func failures(
+        of id: NotificationID, outcome: TargetOutcome?, after place: SliceKey, limit: Int
+    ) async throws -> [TargetFailure]
+
+    /// How many devices a native send to APNs with this audience would reach now. Throws `conflict` where the hub does not count.
+    func count(_ audience: TagExpression) async throws -> AudienceCount
 
     /// The send that was taken under this key; `nil` when there is none.
     func notification(idempotencyKey: String) async throws -> NotificationID?
@@ -43,7 +50,14 @@ extension HubSending {
     public func telemetry(of ids: [NotificationID]) async throws -> [NotificationID: NotificationTelemetry]? { nil }
 
     /// None.
-    public func failures(of id: NotificationID, limit: Int) async throws -> [TargetFailure] { [] }
+    public func failures(
+        of id: NotificationID, outcome: TargetOutcome?, after place: SliceKey, limit: Int
+    ) async throws -> [TargetFailure] { [] }
+
+    /// A refusal.
+    public func count(_ audience: TagExpression) async throws -> AudienceCount {
+        throw ServiceError(.conflict, "the hub elsewhere does not count audiences; the status of a send says how many it reached")
+    }
 }
 
 /// Is called for all that happens to sends, as it happens: for metrics, and for the story of the demo. Calls must return at once;

@@ -104,8 +104,11 @@ public protocol TelemetryStore: Sendable {
         of ids: [NotificationID], in hub: HubID, at now: Timestamp
     ) async throws -> [NotificationID: NotificationTelemetry]
 
-    /// Targets of a send that ended without their push, in the order of their places, at most `limit`.
-    func failures(of id: NotificationID, limit: Int, in hub: HubID) async throws -> [TargetFailure]
+    /// Targets of a send that ended without their push, with this outcome or any, in the order of their places after `place`, at
+    /// most `limit`.
+    func failures(
+        of id: NotificationID, outcome: TargetOutcome?, after place: SliceKey, limit: Int, in hub: HubID
+    ) async throws -> [TargetFailure]
 
     /// How much there is to dispatch, in all hubs.
     func backlog(at now: Timestamp) async throws -> DispatchBacklog

@@ -70,8 +70,15 @@ extension NotificationHub: HubSending {
         try await stores.telemetry.telemetry(of: ids, in: id, at: clock.now)
     }
 
-    public func failures(of id: NotificationID, limit: Int) async throws -> [TargetFailure] {
-        try await stores.telemetry.failures(of: id, limit: limit, in: self.id)
+    public func failures(
+        of id: NotificationID, outcome: TargetOutcome? = nil, after place: SliceKey = .beforeAll, limit: Int
+    ) async throws -> [TargetFailure] {
+        try await stores.telemetry.failures(of: id, outcome: outcome, after: place, limit: limit, in: self.id)
+    }
+
+    public func count(_ audience: TagExpression) async throws -> AudienceCount {
+        try await stores.devices.count(
+            audience, format: .native(.apns), in: id, at: clock.now, limit: SlicePlan.singleSliceLimit)
     }
 
     public func notification(idempotencyKey: String) async throws -> NotificationID? {

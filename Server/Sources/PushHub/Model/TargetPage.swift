@@ -153,6 +153,9 @@ extension TargetPage {
         return bytes.withUnsafeBytes { body(UnsafeRawBufferPointer(rebasing: $0[rows[index].extent.record])) }
     }
 
+    /// How many targets are not skipped.
+    public var pushCount: Int { rows.count { !$0.numbers.isSkipped } }
+
     /// The templates that the targets have.
     var templates: Set<TemplateID> { Set(rows.lazy.compactMap(\.numbers.template)) }
 

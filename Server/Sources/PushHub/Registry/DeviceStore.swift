@@ -55,6 +55,12 @@ public protocol DeviceStore: Sendable {
         _ audience: TagExpression?, format: SendFormat, in hub: HubID, at now: Timestamp, limit: Int
     ) async throws -> [DeviceRecord]
 
+    /// How many records a send of this format would reach at this moment, without those that another record of their handle stands
+    /// for. Counting stops above `limit`, and when it has read about 100,000 entries of the index or more.
+    func count(
+        _ audience: TagExpression?, format: SendFormat, in hub: HubID, at now: Timestamp, limit: Int
+    ) async throws -> AudienceCount
+
     /// Removes records that expired before the moment, at most `limit`; returns how many. Call it again until it returns 0.
     func sweep(expiredBefore moment: Timestamp, limit: Int) async throws -> Int
 

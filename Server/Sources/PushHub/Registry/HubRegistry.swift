@@ -1,3 +1,4 @@
+import AuditTrail
 import RichPushModel
 import ServiceErrors
 import SharedAccess
@@ -45,12 +46,15 @@ public struct HubRegistry: Sendable {
     }
 
     /// Creates a hub. Without rules it gets the two default ones with new keys.
-    public func create(_ name: HubName, _ content: HubChange = HubChange()) async throws -> HubRecord {
+    public func create(
+        _ name: HubName, _ content: HubChange = HubChange(), audit entry: AuditEntry? = nil
+    ) async throws -> HubRecord {
         var content = content
         content.rules = content.rules ?? AccessRule.defaults()
         try check(content)
         let now = clock.now
-        guard let record = try await store.create(name, with: try sealed(content, of: name, at: now), at: now) else {
+        let stored = try sealed(content, of: name, at: now)
+        guard let record = try await store.create(name, with: stored, at: now, audit: entry) else {
             throw ServiceError(.conflict, "there is a hub \(name) already")
         }
         return record
@@ -65,13 +69,13 @@ public struct HubRegistry: Sendable {
     }
 
     /// Changes a hub.
-    public func update(_ name: HubName, with change: HubChange) async throws -> HubRecord {
+    public func update(_ name: HubName, with change: HubChange, audit entry: AuditEntry? = nil) async throws -> HubRecord {
         let hub = try await existing(name)
         try check(change)
         let now = clock.now
         let created = Dictionary(try await store.rules(of: hub.id).map { ($0.name, $0.createdAt) }) { first, _ in first }
         let stored = try sealed(change, of: name, created: created, at: now)
-        guard let record = try await store.update(hub.id, with: stored, at: now) else { throw Self.absent(name) }
+        guard let record = try await store.update(hub.id, with: stored, at: now, audit: entry) else { throw Self.absent(name) }
         return record
     }
 
@@ -97,12 +101,12 @@ public struct HubRegistry: Sendable {
     }
 
     /// Removes a hub: its name and keys at once, what it holds in steps of `clear`.
-    public func remove(_ name: HubName) async throws {
+    public func remove(_ name: HubName, audit entry: AuditEntry? = nil) async throws {
         guard !kept.contains(name) else {
             throw ServiceError(
                 .conflict, "hub \(name) is the one that this node's app backend sends through; it cannot be removed")
         }
-        guard try await store.removeHub(named: name, at: clock.now) != nil else { throw Self.absent(name) }
+        guard try await store.removeHub(named: name, at: clock.now, audit: entry) != nil else { throw Self.absent(name) }
     }
 
     func existing(_ name: HubName) async throws -> HubRecord {
@@ -155,7 +159,7 @@ extension HubRegistry {
     }
 
     /// Adds a rule, or replaces the one of that name.
-    public func put(_ rule: AccessRule, of name: HubName?) async throws {
+    public func put(_ rule: AccessRule, of name: HubName?, audit entry: AuditEntry? = nil) async throws {
         let id = try await identify(name)
         let present = try await store.rules(of: id)
         try check([rule])
@@ -165,7 +169,7 @@ extension HubRegistry {
         let now = clock.now
         let created = present.first { $0.name == rule.name }?.createdAt ?? now
         let stored = try await store.put(
-            try secrets.seal(rule, of: name, createdAt: created, at: now), of: id, at: now)
+            try secrets.seal(rule, of: name, createdAt: created, at: now), of: id, at: now, audit: entry)
         if !stored, let name { throw Self.absent(name) }
     }
 
@@ -177,13 +181,15 @@ extension HubRegistry {
     }
 
     /// Gives a rule a new key in one place; the other key goes on working. Returns the rule with its new key.
-    public func rotate(_ place: KeyPlace, ofRule ruleName: String, of name: HubName?) async throws -> AccessRule {
+    public func rotate(
+        _ place: KeyPlace, ofRule ruleName: String, of name: HubName?, audit entry: AuditEntry? = nil
+    ) async throws -> AccessRule {
         var rule = try await rule(named: ruleName, of: name)
         switch place {
         case .primary: rule.primary = .random()
         case .secondary: rule.secondary = .random()
         }
-        try await put(rule, of: name)
+        try await put(rule, of: name, audit: entry)
         return rule
     }
 

@@ -1,8 +1,10 @@
+import AuditTrail
 import RichPushModel
 import SharedAccess
 import WireText
 
-/// Keeps which hubs there are, with their rules and credentials. What is secret arrives sealed. Errors are `ServiceError`.
+/// Keeps which hubs there are, with their rules and credentials. What is secret arrives sealed. Errors are `ServiceError`. An audit
+/// entry is written in the transaction of the change, and only if there is one.
 public protocol HubStore: Sendable {
     /// The id of the hub with this name in lower case, or `nil`.
     func hub(named name: String) async throws -> HubID?
@@ -11,7 +13,9 @@ public protocol HubStore: Sendable {
     func ensureHub(named name: String, at now: Timestamp) async throws -> HubID
 
     /// Creates a hub; `nil` when there is one of that name.
-    func create(_ name: HubName, with content: StoredHubChange, at now: Timestamp) async throws -> HubRecord?
+    func create(
+        _ name: HubName, with content: StoredHubChange, at now: Timestamp, audit entry: AuditEntry?
+    ) async throws -> HubRecord?
 
     /// The hub of that name, or `nil`.
     func record(named name: HubName) async throws -> HubRecord?
@@ -24,13 +28,15 @@ public protocol HubStore: Sendable {
 
     /// Changes a hub and counts its version up; `nil` when there is none. With a new credential, what waits after a failure is
     /// due as soon as every process has read it, at the latest.
-    func update(_ id: HubID, with change: StoredHubChange, at now: Timestamp) async throws -> HubRecord?
+    func update(
+        _ id: HubID, with change: StoredHubChange, at now: Timestamp, audit entry: AuditEntry?
+    ) async throws -> HubRecord?
 
     /// The rules of a hub by name, or those of all hubs.
     func rules(of hub: HubID?) async throws -> [SealedAccessRule]
 
     /// Adds or replaces a rule, and counts the hub's version up; `false` when there is no such hub.
-    func put(_ rule: SealedAccessRule, of hub: HubID?, at now: Timestamp) async throws -> Bool
+    func put(_ rule: SealedAccessRule, of hub: HubID?, at now: Timestamp, audit entry: AuditEntry?) async throws -> Bool
 
     /// Gives a hub rules, and all hubs theirs, where there are none yet: at once, so that of processes which begin together one makes them
     /// and the others find them.
@@ -41,7 +47,7 @@ public protocol HubStore: Sendable {
 
     /// Takes away the name, the rules and the credential of a hub at once; what it holds goes with `clear`. Its id is never given again.
     /// `nil` when there is none.
-    func removeHub(named name: HubName, at now: Timestamp) async throws -> HubID?
+    func removeHub(named name: HubName, at now: Timestamp, audit entry: AuditEntry?) async throws -> HubID?
 
     /// The hubs that were removed and still may hold something, with the moment of their removal.
     func removedHubs() async throws -> [RemovedHub]
@@ -163,6 +169,18 @@ public struct HubChange: Sendable, Hashable {
         self.details = details
         self.rules = rules
         self.apns = apns
+    }
+
+    /// What changes, in words for the audit. A key or a credential is not among them.
+    public var words: String {
+        let names = rules.map { "rules=\($0.map(\.name).joined(separator: ","))" }
+        let credential: String? =
+            switch apns {
+            case .keep: nil
+            case .remove: "apns=removed"
+            case .set: "apns=set"
+            }
+        return [names, credential].compactMap(\.self).joined(separator: " ")
     }
 }
 

@@ -25,8 +25,7 @@ public struct SQLBackendStore: BackendStore {
 
 /// One transaction on the rows of the app backend. What several calls of the store do is a function here.
 struct BackendTransaction {
-    /// The app behind `/api`. Every row of the app backend carries the number of its app, and there is one.
-    private static let app = SQLValue.integer(1)
+    private static let app = AuditRows.app
 
     let connection: any SQLConnection
 
@@ -53,11 +52,11 @@ struct BackendTransaction {
     }
 }
 
-/// Numbers that are never used again, and audit entries.
+/// Numbers that are never used again.
 extension BackendTransaction {
     /// The counters; the raw value is stored.
     enum Counter: String {
-        case user, binding, content, notification, audit
+        case user, binding, content, notification
         case serviceKey = "service-key"
     }
 
@@ -83,11 +82,6 @@ extension BackendTransaction {
     func requireUser(_ user: UserID) throws {
         guard try row(CounterSQL.selectUser, user) == nil else { return }
         throw ServiceError(.unauthenticated, "this user was removed")
-    }
-
-    /// Notes something that an operator may have to explain later.
-    func audit(_ event: String, user: UserID, other: UserID?, record: RecordID?, at now: Timestamp) throws {
-        try run(CounterSQL.insertAudit, try next(.audit), now, event, user, other, record)
     }
 }
 
@@ -135,7 +129,7 @@ extension SQLStatement {
 }
 
 private enum CounterSQL {
-    static let all = [count, selectLast, insert, skipTo, selectUser, insertAudit]
+    static let all = [count, selectLast, insert, skipTo, selectUser]
 
     static let count = SQLStatement(
         """
@@ -151,9 +145,4 @@ private enum CounterSQL {
         WHERE app_id = $1 AND name = $2 AND last_number <= $3 AND last_number >= $4
         """)
     static let selectUser = SQLStatement("SELECT user_id FROM users WHERE app_id = $1 AND user_id = $2")
-    static let insertAudit = SQLStatement(
-        """
-        INSERT INTO backend_audit (app_id, entry_id, happened_at, event, user_id, other_user_id, record_id)
-        VALUES ($1, $2, $3, $4, $5, $6, $7)
-        """)
 }

@@ -52,14 +52,18 @@ extension SQLBackendStore {
         try await reading { try $0.rows(AuditSQL.selectCheckpoints, size, limit).map(AuditSQL.checkpoint) }
     }
 
-    public func pruneAudit(madeBefore moment: Timestamp, limit: Int) async throws -> Int {
+    public func pruneAudit(madeBefore moment: Timestamp, at now: Timestamp, limit: Int) async throws -> Int {
         try await writing { transaction in
             guard let row = try transaction.row(AuditSQL.selectOldCheckpoint, moment) else { return 0 }
             let end = try AuditSQL.checkpoint(row).head
             // The anchor moves first: what lies below it counts for nothing, so the audit verifies at every step of the pruning.
             _ = try transaction.lockedAuditHead()
-            try transaction.run(AuditSQL.moveAnchor, end.size, end.hash)
-            try transaction.run(AuditSQL.deleteCheckpoints, end.size)
+            let anchor = try transaction.row(AuditSQL.selectHead)?.integer(2) ?? 0
+            if end.size > anchor {
+                try transaction.run(AuditSQL.moveAnchor, end.size, end.hash)
+                try transaction.run(AuditSQL.deleteCheckpoints, end.size)
+                try transaction.audit(.pruned(to: end, entries: end.size - anchor, at: now))
+            }
             return try transaction.run(AuditSQL.deleteEntries, end.size, limit)
         }
     }
@@ -77,12 +81,9 @@ extension SQLBackendStore {
 extension BackendTransaction {
     /// Inserts an entry, if there is one. `object` replaces the entry's where the act's number is known only now.
     func audit(_ entry: AuditEntry?, object: String? = nil) throws {
-        guard let entry else { return }
-        try run(
-            AuditSQL.insert, entry.id, entry.at, entry.action.rawValue, entry.actorKind, AuditSQL.name(in: entry.actor),
-            AuditSQL.name(in: entry.subject), object ?? entry.object, entry.actor.content?.text, entry.actor.content?.salt,
-            entry.actor.commitment, entry.subject.content?.text, entry.subject.content?.salt, entry.subject.commitment,
-            entry.details.content?.text, entry.details.content?.salt, entry.details.commitment)
+        guard var entry else { return }
+        if let object { entry.object = object }
+        try AuditRows.insert(entry, connection)
     }
 
     /// The head, whose row stays locked until the transaction ends: sealers of all nodes take turns.
@@ -99,13 +100,10 @@ extension SQLStatement { static let ofAudit = AuditSQL.all }
 
 private enum AuditSQL {
     static let all = [
-        insert, selectUnsealed, seal, insertHead, lockHead, moveHead, moveAnchor, selectHead, selectFiltered, selectForward,
+        selectUnsealed, seal, insertHead, lockHead, moveHead, moveAnchor, selectHead, selectFiltered, selectForward,
         insertCheckpoint, selectCheckpoints, selectOldCheckpoint, deleteCheckpoints, deleteEntries, eraseActor, eraseSubject,
         eraseAudience,
     ]
-
-    /// By which filters and erasure find a text: its first word in lower case. The rest of an actor is the network.
-    static func name(in text: AuditText) -> String? { text.content?.text.split(separator: " ").first.map { $0.lowercased() } }
 
     static func entry(_ row: SQLRow) throws -> AuditEntry {
         AuditEntry(
@@ -129,12 +127,6 @@ private enum AuditSQL {
         entry_id, happened_at, action, actor_kind, object, actor, actor_salt, actor_hash, subject, subject_salt, subject_hash,
         details, details_salt, details_hash, number, hash
         """
-    static let insert = SQLStatement(
-        """
-        INSERT INTO audit_entries (app_id, entry_id, happened_at, action, actor_kind, actor_name, subject_name, object, actor,
-            actor_salt, actor_hash, subject, subject_salt, subject_hash, details, details_salt, details_hash)
-        VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17)
-        """)
     static let selectUnsealed = SQLStatement(
         composed: """
             SELECT \(columns) FROM audit_entries WHERE app_id = $1 AND number IS NULL ORDER BY happened_at, entry_id LIMIT $2

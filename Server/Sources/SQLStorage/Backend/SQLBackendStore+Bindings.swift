@@ -18,14 +18,21 @@ extension SQLBackendStore {
             if let issued = credential.issued, try transaction.user(user)?.credentialVersion != issued.credentialVersion {
                 return .credentialReplaced
             }
+            let isSignIn =
+                switch credential {
+                case .issue, .exchange: true
+                case .presented: false
+                // Such a device is registered again at each start of its app.
+                case .none: try transaction.currentBinding(of: device.record)?.user != user
+                }
             let outcome = try transaction.bind(device, to: user, devices: devices, at: now, entry)
             guard case .bound(_, let replaced, _) = outcome else { return outcome }
             if let issued = credential.issued {
                 try transaction.issue(issued)
                 // Last, so that a token is not spent on an installation that is refused.
                 if case .exchange(_, let token) = credential { try transaction.consume(token, for: issued, at: now) }
-                try transaction.audit(entry)
             }
+            if isSignIn { try transaction.audit(entry) }
             for record in [device.record] + replaced { try transaction.begin(DeviceChange(record, mark: mark), at: now) }
             return outcome
         }
@@ -70,7 +77,8 @@ extension SQLBackendStore {
     public func takenDevices(from user: UserID, limit: Int) async throws -> [TakenDevice] {
         try await reading { transaction in
             try transaction.rows(BindingSQL.selectTaken, user, limit).map {
-                TakenDevice(id: try $0.text(0), takenAt: try $0.moment(1))
+                TakenDevice(
+                    id: String(try $0.text(0).dropFirst(AuditEntry.installation("").utf8.count)), takenAt: try $0.moment(1))
             }
         }
     }
@@ -144,8 +152,7 @@ extension BackendTransaction {
                 return .heldByAnother
             }
             try removeCredential(of: device.record)
-            try audit("device-handed-over", user: user, other: old.user, record: device.record, at: now)
-            try audit(entry, .deviceTaken, of: old)
+            try noteTaken(old, by: entry)
         }
         let others = try closeOthers(of: device, user, at: now, entry)
         let replaced = others.map(\.device.record)
@@ -162,8 +169,9 @@ extension BackendTransaction {
     }
 
     /// Notes that a user lost a device in the act of an entry.
-    private func audit(_ entry: AuditEntry?, _ action: AuditAction, of lost: Binding) throws {
-        try audit(entry?.causing(action, subject: try user(lost.user)?.name.text ?? "", object: lost.device.record.text))
+    private func noteTaken(_ lost: Binding, by entry: AuditEntry?) throws {
+        let name = try user(lost.user)?.name.text ?? ""
+        try audit(entry?.causing(.deviceTaken, subject: name, details: AuditEntry.installation(lost.device.record.text)))
     }
 
     private func closeOthers(
@@ -173,11 +181,9 @@ extension BackendTransaction {
         let others = try rows(BindingSQL.selectOthers, device.platform.rawValue, handle.text, device.record)
             .map(BindingSQL.binding)
         for other in others {
-            let record = other.device.record
             try close(other, at: now)
-            try removeCredential(of: record)
-            try audit("registration-replaced", user: user, other: other.user, record: record, at: now)
-            if other.user != user { try audit(entry, .deviceTaken, of: other) }
+            try removeCredential(of: other.device.record)
+            if other.user != user { try noteTaken(other, by: entry) }
         }
         return others
     }
@@ -335,9 +341,10 @@ private enum BindingSQL {
         "INSERT INTO user_tags (app_id, user_id, audience_key) VALUES ($1, $2, $3) ON CONFLICT DO NOTHING")
     static let selectTaken = SQLStatement(
         """
-        SELECT record_id, happened_at FROM backend_audit
-        WHERE app_id = $1 AND other_user_id = $2 AND user_id <> $2 AND record_id IS NOT NULL
-            AND event IN ('device-handed-over', 'registration-replaced') ORDER BY entry_id DESC LIMIT $3
+        SELECT e.details, e.happened_at FROM audit_entries e
+        JOIN users u ON u.app_id = e.app_id AND e.subject_name = u.folded_name AND e.happened_at >= u.created_at
+        WHERE e.app_id = $1 AND u.user_id = $2 AND e.action = 'device.taken' AND e.details IS NOT NULL
+        ORDER BY e.happened_at DESC, e.entry_id LIMIT $3
         """)
     static let setFacts = SQLStatement("UPDATE bindings SET facts = $3 WHERE app_id = $1 AND binding_id = $2")
     static let closeOne = SQLStatement(

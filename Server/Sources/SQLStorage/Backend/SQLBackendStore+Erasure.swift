@@ -23,8 +23,8 @@ extension SQLBackendStore {
         }
         try await repeated { try $0.removeContents(of: user.id, limit: Self.batch) }
         try await loosenReceipts(of: user.id)
-        for statement in [ErasureSQL.loosenAudit, ErasureSQL.loosenOtherAudit] {
-            try await repeated { try $0.run(statement, user.id, Self.batch) }
+        for statement in [ErasureSQL.loosenKeys, ErasureSQL.loosenTokens] {
+            try await repeated { try $0.run(statement, "user \(user.name.folded)", Self.batch) }
         }
         try await repeated { try $0.removeCredentials(of: user.id) }
         try await repeated { try $0.removeSignInTokens(of: user.id) }
@@ -124,8 +124,8 @@ extension SQLStatement { static let ofErasure = ErasureSQL.all }
 private enum ErasureSQL {
     static let all =
         owned + [
-            selectPage, selectAudiences, updateAudience, deleteKey, selectReceipts, loosenReceipt, loosenAudit, loosenOtherAudit,
-            selectTagged, selectSends, updateSend, blankEnded, deleteFeedback, loosenFailures,
+            selectPage, selectAudiences, updateAudience, deleteKey, selectReceipts, loosenReceipt,
+            loosenKeys, loosenTokens, selectTagged, selectSends, updateSend, blankEnded, deleteFeedback, loosenFailures,
         ]
 
     /// What goes with the user as it is.
@@ -158,15 +158,16 @@ private enum ErasureSQL {
         UPDATE receipts SET user_id = 0, installation_id = $3, receipt_key = $3, action = NULL
         WHERE app_id = $1 AND receipt_key = $2
         """)
-    static let loosenAudit = SQLStatement(
+    /// Keys and tokens that the user made stay, without the name.
+    static let loosenKeys = SQLStatement(
         """
-        UPDATE backend_audit SET user_id = 0, record_id = NULL WHERE app_id = $1 AND entry_id IN (
-            SELECT entry_id FROM backend_audit WHERE app_id = $1 AND user_id = $2 LIMIT $3)
+        UPDATE service_keys SET created_by = 'user' WHERE app_id = $1 AND key_id IN (
+            SELECT key_id FROM service_keys WHERE app_id = $1 AND LOWER(created_by) = $2 LIMIT $3)
         """)
-    static let loosenOtherAudit = SQLStatement(
+    static let loosenTokens = SQLStatement(
         """
-        UPDATE backend_audit SET other_user_id = NULL, record_id = NULL WHERE app_id = $1 AND entry_id IN (
-            SELECT entry_id FROM backend_audit WHERE app_id = $1 AND other_user_id = $2 LIMIT $3)
+        UPDATE sign_in_tokens SET created_by = 'user' WHERE app_id = $1 AND digest IN (
+            SELECT digest FROM sign_in_tokens WHERE app_id = $1 AND LOWER(created_by) = $2 LIMIT $3)
         """)
     static let deleteBindings = SQLStatement(
         """

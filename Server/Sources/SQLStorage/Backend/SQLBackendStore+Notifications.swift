@@ -35,14 +35,8 @@ extension SQLBackendStore {
         found = Array(found.sorted { $0.id > $1.id }.prefix(limit))
     }
 
-    public func sends(of sender: UserID?, before: RichID?, limit: Int) async throws -> [RichNotification] {
-        try await reading { transaction in
-            let before = before.map { Int64($0.number) } ?? .max
-            let rows =
-                try sender.map { try transaction.rows(NotificationSQL.selectSendsOfUser, before, limit, $0) }
-                ?? transaction.rows(NotificationSQL.selectSends, before, limit)
-            return try rows.map(NotificationSQL.notification)
-        }
+    public func sends(_ query: SendListQuery) async throws -> [RichNotification] {
+        try await reading { try $0.sends(query).map(NotificationSQL.notification) }
     }
 }
 
@@ -92,6 +86,22 @@ extension BackendTransaction {
         return held.sorted { $0.newest > $1.newest }
     }
 
+    fileprivate func sends(_ query: SendListQuery) throws -> [SQLRow] {
+        switch query.order {
+        case .number(let below):
+            let below = below.map { Int64($0.number) } ?? .max
+            return try query.sender.map { try rows(NotificationSQL.selectSendsOfUser, below, query.limit, $0) }
+                ?? rows(NotificationSQL.selectSends, below, query.limit)
+        case .time(let range, let below):
+            // Numbers begin at 1: below number 0 of a moment is what was due before it.
+            let place = below.flatMap { $0.dueAt < range.upperBound ? ($0.dueAt, Int64($0.id.number)) : nil }
+            let (moment, number) = place ?? (range.upperBound, 0)
+            return try query.sender.map {
+                try rows(NotificationSQL.selectSendsOfUserByTime, range.lowerBound, moment, number, query.limit, $0)
+            } ?? rows(NotificationSQL.selectSendsByTime, range.lowerBound, moment, number, query.limit)
+        }
+    }
+
     fileprivate func find(_ query: InboxQuery, _ key: AudienceKey) throws -> [RichNotification] {
         // Bounds instead of nulls, because a parameter that may be null has no type of its own on every engine.
         let before = query.before.map { Int64($0.number) } ?? .max
@@ -107,7 +117,10 @@ extension BackendTransaction {
 extension SQLStatement { static let ofNotifications = NotificationSQL.all }
 
 private enum NotificationSQL {
-    static let all = [select, selectPresence, selectUserTags, find, findUnread, selectSends, selectSendsOfUser]
+    static let all = [
+        select, selectPresence, selectUserTags, find, findUnread, selectSends, selectSendsOfUser, selectSendsByTime,
+        selectSendsOfUserByTime,
+    ]
 
     private static let own = [
         "rich_id", "sender_id", "sender_name", "kind", "style", "title", "subtitle", "message", "alt_text", "audience", "due_at",
@@ -166,4 +179,10 @@ private enum NotificationSQL {
     private static let someSends = "SELECT \(columns) FROM \(table) WHERE n.app_id = $1 AND n.rich_id < $2"
     static let selectSends = SQLStatement(composed: someSends + " ORDER BY n.rich_id DESC LIMIT $3")
     static let selectSendsOfUser = SQLStatement(composed: someSends + " AND n.sender_id = $4 ORDER BY n.rich_id DESC LIMIT $3")
+    private static let timedSends = """
+        SELECT \(columns) FROM \(table) WHERE n.app_id = $1 AND n.due_at >= $2 AND (n.due_at, n.rich_id) < ($3, $4)
+        """
+    private static let byTime = " ORDER BY n.due_at DESC, n.rich_id DESC LIMIT $5"
+    static let selectSendsByTime = SQLStatement(composed: timedSends + byTime)
+    static let selectSendsOfUserByTime = SQLStatement(composed: timedSends + " AND n.sender_id = $6" + byTime)
 }

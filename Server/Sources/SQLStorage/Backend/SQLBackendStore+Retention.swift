@@ -31,10 +31,6 @@ extension SQLBackendStore {
         }
     }
 
-    public func removeAuditEntries(before moment: Timestamp, limit: Int) async throws -> Int {
-        try await writing { try $0.run(RetentionSQL.deleteAudit, moment, limit) }
-    }
-
     public func noteSweep(at moment: Timestamp) async throws {
         _ = try await writing { try $0.run(RetentionSQL.keepSweep, moment) }
     }
@@ -90,7 +86,7 @@ extension SQLStatement { static let ofRetention = RetentionSQL.all }
 
 private enum RetentionSQL {
     static let all = [
-        selectEnded, selectExpired, selectOldest, selectClosed, deleteBinding, deleteAudit, keepSweep, selectSweep,
+        selectEnded, selectExpired, selectOldest, selectClosed, deleteBinding, keepSweep, selectSweep,
         deleteReceipts, deleteReadMarks, selectContents, selectHubs, blankSend, deleteKeys, delete, releaseContent,
     ]
 
@@ -111,11 +107,6 @@ private enum RetentionSQL {
         ORDER BY until_at, binding_id LIMIT $3
         """)
     static let deleteBinding = SQLStatement("DELETE FROM bindings WHERE app_id = $1 AND binding_id = $2")
-    static let deleteAudit = SQLStatement(
-        """
-        DELETE FROM backend_audit WHERE app_id = $1 AND entry_id IN (
-            SELECT entry_id FROM backend_audit WHERE app_id = $1 AND happened_at < $2 ORDER BY happened_at, entry_id LIMIT $3)
-        """)
     /// Among the counters, because it is one number for each app too.
     static let keepSweep = SQLStatement(
         """

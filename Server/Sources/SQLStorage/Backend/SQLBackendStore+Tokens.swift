@@ -170,7 +170,7 @@ private enum TokenSQL {
     static let setTokensSince = SQLStatement("UPDATE users SET tokens_since = $3 WHERE app_id = $1 AND user_id = $2")
     static let bury = SQLStatement(
         """
-        UPDATE identities SET removed_at = $3, issuer = NULL, subject = NULL
+        UPDATE identities SET removed_at = $3, issuer = NULL, subject = NULL, user_id = 0
         WHERE app_id = $1 AND user_id = $2 AND removed_at IS NULL
         """)
     static let deleteBuried = SQLStatement(

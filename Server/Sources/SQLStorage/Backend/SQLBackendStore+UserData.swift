@@ -1,4 +1,5 @@
 import AppBackend
+import AuditTrail
 import PushHub
 import RichPushModel
 import TagExpressions
@@ -20,12 +21,13 @@ extension SQLBackendStore {
         return try await reading { try $0.rows(table.statement, user, after, limit).map(table.record) }
     }
 
-    public func lockOut(_ user: UserID, at now: Timestamp) async throws {
+    public func lockOut(_ user: UserID, at now: Timestamp, audit entry: AuditEntry?) async throws {
         try await writing { transaction in
             try transaction.run(UserDataSQL.forgetPassword, user, now)
             try transaction.removeSignInTokens(of: user)
             try transaction.buryIdentities(of: user, at: now)
             try transaction.removeCredentials(of: user)
+            try transaction.audit(entry)
         }
     }
 
@@ -105,12 +107,15 @@ private struct UserDataTable {
     let isNumbered: Bool
     /// What an export shows besides the key. A device token is cut.
     let columns: [String]
+    /// What follows the table's name where the user is found by a join.
+    var join: String?
 
     var statement: SQLStatement {
-        SQLStatement(
+        let row = join == nil ? "" : "e."
+        return SQLStatement(
             composed: """
-                SELECT \(([key] + columns).joined(separator: ", ")) FROM \(name)
-                WHERE app_id = $1 AND \(owner) = $2 AND \(key) > $3 ORDER BY \(key) LIMIT $4
+                SELECT \(([row + key] + columns).joined(separator: ", ")) FROM \(name) \(join ?? "")
+                WHERE \(row)app_id = $1 AND \(owner) = $2 AND \(row)\(key) > $3 ORDER BY \(row)\(key) LIMIT $4
                 """)
     }
 
@@ -146,15 +151,25 @@ private struct UserDataTable {
         UserDataTable(
             name: "receipts", owner: "user_id", key: "receipt_key", isNumbered: false,
             columns: ["rich_id", "installation_id", "kind", "action", "happened_at", "received_at"]),
+        // What they did and what was done to them, since there is this user of the name. Who else acted is not theirs to know.
         UserDataTable(
-            name: "backend_audit", owner: "user_id", key: "entry_id", isNumbered: true,
-            columns: ["happened_at", "event", "record_id"]),
+            name: "audit_entries", owner: "u.user_id", key: "entry_id", isNumbered: false,
+            columns: [
+                "happened_at", "action", "object", "details", "CASE WHEN e.actor_name = u.folded_name THEN e.actor END AS actor",
+            ],
+            join: """
+                e JOIN users u ON u.app_id = e.app_id AND e.happened_at >= u.created_at
+                    AND (e.actor_name = u.folded_name OR e.subject_name = u.folded_name)
+                """),
     ]
 
     /// A row as a record.
     func record(_ row: SQLRow) -> UserDataRecord {
         let fields = zip([key] + columns, row.values).map { column, value in
-            (name: column, value: Self.value(value, isToken: column == "handle"))
+            (
+                name: column.split(separator: " ").last.map(String.init) ?? column,
+                value: Self.value(value, isToken: column == "handle")
+            )
         }
         return UserDataRecord(kind: name, fields: fields)
     }

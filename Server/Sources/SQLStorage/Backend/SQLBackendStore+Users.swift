@@ -68,6 +68,17 @@ extension SQLBackendStore {
         }
     }
 
+    public func upsertUsers(
+        _ users: [UserUpsert], protecting protected: Set<UserRole>, at now: Timestamp,
+        audit: @escaping @Sendable ([UserUpsertOutcome]) -> AuditEntry?
+    ) async throws -> [UserUpsertOutcome] {
+        try await writing { transaction in
+            let outcomes = try users.map { try transaction.upsert($0, protecting: protected, at: now) }
+            try transaction.audit(audit(outcomes))
+            return outcomes
+        }
+    }
+
     public func users(after name: UserName?, limit: Int) async throws -> [User] {
         try await reading { try $0.rows(UserSQL.list, name?.folded ?? "", limit).map(UserSQL.user) }
     }
@@ -81,7 +92,6 @@ extension SQLBackendStore {
             try transaction.removeCredentials(of: id)
             let records = try transaction.closeBindings(of: id, at: now)
             for record in records { try transaction.begin(DeviceChange(record, mark: mark), at: now) }
-            try transaction.audit("user-removed", user: id, other: nil, record: nil, at: now)
             try transaction.audit(entry)
             return records
         }
@@ -135,6 +145,22 @@ extension BackendTransaction {
         return User(
             id: id, name: new.name, role: new.role, createdAt: now, order: OrderNumber(order ?? 0), credentialVersion: 1,
             tags: new.tags)
+    }
+
+    fileprivate func upsert(
+        _ given: UserUpsert, protecting protected: Set<UserRole>, at now: Timestamp
+    ) throws -> UserUpsertOutcome {
+        guard let user = try user(named: given.name) else {
+            let new = NewUser(name: given.name, role: given.role ?? .user, password: nil, tags: given.tags ?? [])
+            return .created(try createUser(new, at: now))
+        }
+        guard !protected.contains(user.role) else { return .protected(user) }
+        var changed = user
+        if let role = given.role { changed.role = role }
+        if let tags = given.tags { changed.tags = tags }
+        if changed.role != user.role { try run(UserSQL.updateRole, user.id, changed.role.rawValue) }
+        if changed.tags != user.tags { try run(UserSQL.updateTags, user.id, UserSQL.text(of: changed.tags)) }
+        return changed == user ? .unchanged(user) : .changed(from: user, to: changed)
     }
 
     func issue(_ credential: StoredInstallationCredential) throws {

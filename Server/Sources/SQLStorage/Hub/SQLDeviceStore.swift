@@ -207,6 +207,28 @@ extension SQLDeviceStore {
         return keys
     }
 
+    /// How many pages of the walk a count reads.
+    private static let countedPages = 100
+    private static let countedPage = 1_000
+
+    public func count(
+        _ audience: TagExpression?, format: SendFormat, in hub: HubID, at now: Timestamp, limit: Int
+    ) async throws -> AudienceCount {
+        let query = try await database.reading { try AudienceIndex.query(audience, hub, $0) }
+        let send = SendAudience(hub: hub, query: query, format: format, mark: .last, now: now)
+        var (count, cursor) = (0, SliceKey.beforeAll)
+        for _ in 0..<Self.countedPages where cursor < .last && count <= limit {
+            // One reading for each page, so that no count keeps a reader from others for long.
+            let (after, wanted) = (cursor, min(Self.countedPage, limit + 1 - count))
+            let piece = try await database.reading {
+                try AudienceWalk(send, $0).next(after: after, last: .last, limit: wanted, scanLimit: 10_000)
+            }
+            count += piece.targets.pushCount
+            cursor = piece.through
+        }
+        return AudienceCount(targets: min(count, limit), isComplete: count <= limit && cursor >= .last)
+    }
+
     static let listStatements = [listAll, listTag, listHandle]
 
     private static let listAll = SQLStatement(

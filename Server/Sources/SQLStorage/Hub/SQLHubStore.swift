@@ -1,3 +1,4 @@
+import AuditTrail
 import PushHub
 import RichPushModel
 import SharedAccess
@@ -19,7 +20,9 @@ public struct SQLHubStore: HubStore {
         }
     }
 
-    public func create(_ name: HubName, with content: StoredHubChange, at now: Timestamp) async throws -> HubRecord? {
+    public func create(
+        _ name: HubName, with content: StoredHubChange, at now: Timestamp, audit entry: AuditEntry?
+    ) async throws -> HubRecord? {
         try await database.writing { connection in
             guard try Self.find(name.folded, connection) == nil else { return nil }
             let id = try Self.insert(name.folded, title: name.text, connection, at: now)
@@ -28,6 +31,7 @@ public struct SQLHubStore: HubStore {
                 try connection.run(Self.setCredential, [.integer(id.number), .text(sealed)])
             }
             for rule in content.rules ?? [] { try Self.write(rule, of: id, connection) }
+            if let entry { try AuditRows.insert(entry, connection) }
             return try Self.record(of: id, connection)
         }
     }
@@ -46,7 +50,9 @@ public struct SQLHubStore: HubStore {
         }
     }
 
-    public func update(_ id: HubID, with change: StoredHubChange, at now: Timestamp) async throws -> HubRecord? {
+    public func update(
+        _ id: HubID, with change: StoredHubChange, at now: Timestamp, audit entry: AuditEntry?
+    ) async throws -> HubRecord? {
         try await database.writing { connection in
             guard try Self.touch(id, connection, at: now) else { return nil }
             if let details = change.details { try Self.describe(id, details, connection) }
@@ -61,6 +67,7 @@ public struct SQLHubStore: HubStore {
                 try connection.run(Self.deleteRules, [.integer(id.number)])
                 for rule in rules { try Self.write(rule, of: id, connection) }
             }
+            if let entry { try AuditRows.insert(entry, connection) }
             return try Self.record(of: id, connection)
         }
     }
@@ -130,10 +137,13 @@ extension SQLHubStore {
         try await database.reading { try $0.rows(Self.selectRules, [.integer(hub?.number ?? Self.allHubs)]).map(Self.rule) }
     }
 
-    public func put(_ rule: SealedAccessRule, of hub: HubID?, at now: Timestamp) async throws -> Bool {
+    public func put(
+        _ rule: SealedAccessRule, of hub: HubID?, at now: Timestamp, audit entry: AuditEntry?
+    ) async throws -> Bool {
         try await database.writing { connection in
             if let hub, try !Self.touch(hub, connection, at: now) { return false }
             try Self.write(rule, of: hub, connection)
+            if let entry { try AuditRows.insert(entry, connection) }
             return true
         }
     }
@@ -177,11 +187,12 @@ extension SQLHubStore {
 }
 
 extension SQLHubStore {
-    public func removeHub(named name: HubName, at now: Timestamp) async throws -> HubID? {
+    public func removeHub(named name: HubName, at now: Timestamp, audit entry: AuditEntry?) async throws -> HubID? {
         try await database.writing { connection in
             let values: [SQLValue] = [.text(name.folded), .integer(now.milliseconds)]
             guard let number = try connection.rows(Self.remove, values).first?.integer(0) else { return nil }
             try connection.run(Self.deleteRules, [.integer(number)])
+            if let entry { try AuditRows.insert(entry, connection) }
             return HubID(number)
         }
     }

@@ -178,9 +178,12 @@ enum FailureRows {
         }
     }
 
-    /// The targets of a send that are kept. `send` is hub and notification.
-    static func page(_ send: [SQLValue], limit: Int, _ connection: any SQLConnection) throws -> [TargetFailure] {
-        try connection.rows(select, send + [.integer(Int64(limit))]).map { row in
+    /// The targets of a send that are kept, with this outcome or any. `send` is hub and notification.
+    static func page(
+        _ send: [SQLValue], _ outcome: TargetOutcome?, after place: SliceKey, limit: Int, _ connection: any SQLConnection
+    ) throws -> [TargetFailure] {
+        let range: [SQLValue] = [.integer(place.number), .text(outcome?.rawValue ?? ""), .integer(Int64(limit))]
+        return try connection.rows(select, send + range).map { row in
             guard let outcome = TargetOutcome(rawValue: try row.text(3)) else { throw SQLFault.unexpectedColumn(3) }
             return TargetFailure(
                 key: SliceKey(try row.integer(0)), platform: Platform(rawValue: try row.text(1)),
@@ -233,10 +236,12 @@ enum FailureRows {
         INSERT INTO target_failures (hub_id, notification_id, slice, slice_key, platform, record_id, outcome, reason)
         VALUES ($1, $2, $3, $4, $5, $6, $7, $8) ON CONFLICT DO NOTHING
         """)
+    /// Slices are ranges of growing keys, so one key says where a page ended. A send has few rows here, which the filters may pass.
     private static let select = SQLStatement(
         """
         SELECT slice_key, platform, record_id, outcome, reason FROM target_failures
-        WHERE hub_id = $1 AND notification_id = $2 ORDER BY slice, slice_key LIMIT $3
+        WHERE hub_id = $1 AND notification_id = $2 AND slice_key > $3 AND ($4 = '' OR outcome = $4)
+        ORDER BY slice, slice_key LIMIT $5
         """)
     private static let errorWords = SendError.outcomes.map { "'\($0.rawValue)'" }.sorted().joined(separator: ", ")
     private static let selectErrors = SQLStatement(

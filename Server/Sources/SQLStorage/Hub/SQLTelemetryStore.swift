@@ -19,9 +19,11 @@ public struct SQLTelemetryStore: TelemetryStore {
         return try await database.reading { try TelemetryRows.page.read(ids, in: hub, at: now, $0) }
     }
 
-    public func failures(of id: NotificationID, limit: Int, in hub: HubID) async throws -> [TargetFailure] {
+    public func failures(
+        of id: NotificationID, outcome: TargetOutcome?, after place: SliceKey, limit: Int, in hub: HubID
+    ) async throws -> [TargetFailure] {
         try await database.reading {
-            try FailureRows.page([.integer(hub.number), .text(id.text)], limit: limit, $0)
+            try FailureRows.page([.integer(hub.number), .text(id.text)], outcome, after: place, limit: limit, $0)
         }
     }
 

@@ -170,8 +170,9 @@ extension FirstSchema {
             CREATE INDEX rich_notifications_by_thumb ON rich_notifications (app_id, thumb_id);
             CREATE INDEX rich_notifications_by_end ON rich_notifications (app_id, ended_at) WHERE ended_at IS NOT NULL;
             CREATE INDEX rich_notifications_by_expiry ON rich_notifications (app_id, expires_at) WHERE expires_at IS NOT NULL;
-            CREATE INDEX rich_notifications_by_due ON rich_notifications (app_id, due_at);
+            CREATE INDEX rich_notifications_by_due ON rich_notifications (app_id, due_at, rich_id);
             CREATE INDEX rich_notifications_by_sender ON rich_notifications (app_id, sender_id, rich_id);
+            CREATE INDEX rich_notifications_by_sender_due ON rich_notifications (app_id, sender_id, due_at, rich_id);
             """,
             // One key under which a rich notification may be found in an inbox: a tag of its audience, its sender, or all users.
             """
@@ -219,21 +220,6 @@ extension FirstSchema {
                 PRIMARY KEY (app_id, receipt_key));
             CREATE INDEX receipts_by_notification ON receipts (app_id, rich_id, kind, installation_id);
             """,
-            // One audit entry: a device went to another user, a registration was replaced, or a user was removed. `other_user_id` is the
-            // user who lost something.
-            """
-            CREATE TABLE backend_audit (
-                app_id \(integer) NOT NULL,
-                entry_id \(integer) NOT NULL,
-                happened_at \(integer) NOT NULL,
-                event \(text) NOT NULL,
-                user_id \(integer) NOT NULL,
-                other_user_id \(integer),
-                record_id \(text),
-                PRIMARY KEY (app_id, entry_id));
-            CREATE INDEX backend_audit_by_age ON backend_audit (app_id, happened_at);
-            CREATE INDEX backend_audit_by_other ON backend_audit (app_id, other_user_id, entry_id);
-            """,
             // One key of a service, as SHA-256 of its secret, and the user (`account_id`) for whom it acts. `scopes` and `networks` are texts with
             // blanks between.
             """
@@ -278,7 +264,7 @@ extension FirstSchema {
             CREATE INDEX sign_in_tokens_by_expiry ON sign_in_tokens (app_id, expires_at);
             """,
             // One identity that an issuer gave a user. `identity_key` is a digest of issuer and subject. When the user is removed,
-            // `removed_at` says when, and issuer and subject go: tokens that were issued before make no user for it.
+            // `removed_at` says when, and issuer, subject and user go: tokens that were issued before make no user for it.
             """
             CREATE TABLE identities (
                 app_id \(integer) NOT NULL,

@@ -121,7 +121,7 @@ public struct ServerNode: Sendable {
         let environments = remoteHub == nil ? Self.pushEnvironments(settings, of: storage.hub, catalog) : nil
         do {
             tokens = try await Self.tokens(settings, storage, options.clock, group, logger)
-            backend = try await Self.backend(settings, options, storage, remoteHub ?? hub, environments, tokens, logger)
+            backend = try await Self.backend(settings, options, storage, remoteHub ?? hub, catalog, environments, tokens, logger)
             let picture = try DefaultPictureKeeper(settings, backend: backend, clock: clock, logger: logger)
             pictureToStore = try await picture.store() ? nil : picture
         } catch {
@@ -199,7 +199,7 @@ extension ServerNode {
     }
 
     static func backend(
-        _ settings: Settings, _ options: NodeOptions, _ storage: NodeStorage, _ hub: any HubSending,
+        _ settings: Settings, _ options: NodeOptions, _ storage: NodeStorage, _ hub: any HubSending, _ catalog: HubCatalog,
         _ environments: (@Sendable () async -> [String]?)?, _ tokens: TokenVerifier?, _ logger: Logger
     ) async throws -> RichPushBackend {
         let store = storage.backendStore
@@ -210,7 +210,8 @@ extension ServerNode {
                 contentStore: MeasuredContentStore(storage.contents.store, clock: options.clock, factory: options.metrics),
                 authenticator: try await authenticator(settings, options, store, hasher), hasher: hasher,
                 ticketSigner: storage.tickets, observer: options.backendObserver, logger: logger,
-                pushEnvironments: environments, tokens: tokens))
+                pushEnvironments: environments,
+                hubs: ManagedHubs(registry: storage.hubs, catalog: catalog), tokens: tokens))
     }
 
     /// For which environments of APNs this node can send what the app backend hands to its hub: the hub's own credential counts

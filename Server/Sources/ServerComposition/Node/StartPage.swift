@@ -43,6 +43,7 @@ package struct StartPage: Sendable {
 
     private static let always = [
         Link(path: "/docs/api", title: "The HTTP interface, to read and to try"),
+        Link(path: "/docs/api/hub", title: "The hub protocol, to read"),
         Link(path: "/docs/errors", title: "What errors mean"), Link(path: "/docs/outcomes", title: "What became of a push"),
         Link(path: "/readyz", title: "Whether it is ready"),
     ]

@@ -1,4 +1,5 @@
 import AppBackend
+import AuditTrail
 import ContentStorage
 import LongWork
 import RichPushModel
@@ -51,6 +52,7 @@ public struct ContentAdministration: Sendable {
                 throw ServiceError(
                     .notReady, "s3-bucket does not say whose contents to adopt; those of the data directory are its own")
             }
+            if isNews { try await storage.backendStore.record(AuditEntry(.contentsAdopted, by: .command, at: storage.clock.now)) }
             return isNews
         }
     }

@@ -1,3 +1,4 @@
+import AuditTrail
 import HubHTTPAPI
 import PushHub
 import RichPushModel
@@ -7,7 +8,7 @@ import ServiceErrors
 import SharedAccess
 
 /// What the operator does with hubs, straight on the database, whether or not a server runs on it. A running server heeds it within
-/// seconds.
+/// seconds. Changes are recorded in the audit, and so is each key or link that is shown, before it is.
 public struct HubAdministration: Sendable {
     /// A hub as the operator sees it. Nothing secret is in it.
     public struct Overview: Sendable {
@@ -26,7 +27,10 @@ public struct HubAdministration: Sendable {
 
     /// Creates a hub with the two default rules. Throws `conflict` when the name is taken.
     public func create(_ name: HubName, details: HubDetails) async throws {
-        _ = try await withStorage(mayBegin: true) { try await $0.hubs.create(name, HubChange(details: details)) }
+        _ = try await withStorage(mayBegin: true) { storage in
+            try await storage.hubs.create(
+                name, HubChange(details: details), audit: Self.entry(.hubCreated, name, storage))
+        }
     }
 
     /// Every hub, by name.
@@ -54,36 +58,53 @@ public struct HubAdministration: Sendable {
 
     /// The rule of a hub, or of all hubs, with its keys: for the connection string that was asked for.
     public func rule(named rule: String, of name: HubName?) async throws -> AccessRule {
-        try await withStorage { try await $0.hubs.rule(named: rule, of: name) }
+        try await withStorage { storage in
+            let found = try await storage.hubs.rule(named: rule, of: name)
+            try await storage.backendStore.record(Self.entry(.hubKeyShown, name, storage, details: "rule=\(found.name)"))
+            return found
+        }
     }
 
     /// A signed link to a new container for the files of jobs. `base` is scheme and authority of the server.
     public func containerLink(of name: HubName, at base: String, lifetime: Duration) async throws -> String {
         try await withStorage { storage in
-            HubFiles.link(
-                to: .random(), of: try await Self.record(name, storage), at: base, allowing: [.read, .write, .list],
-                until: storage.clock.now + lifetime, by: storage.signer)
+            let hub = try await Self.record(name, storage)
+            try await storage.backendStore.record(Self.entry(.hubKeyShown, name, storage, details: "link=container"))
+            return HubFiles.link(
+                to: .random(), of: hub, at: base, allowing: [.read, .write, .list], until: storage.clock.now + lifetime,
+                by: storage.signer)
         }
     }
 
     /// Gives a rule a new key. The other key goes on working.
     public func rotate(_ place: HubRegistry.KeyPlace, ofRule rule: String, of name: HubName?) async throws -> AccessRule {
-        try await withStorage { try await $0.hubs.rotate(place, ofRule: rule, of: name) }
+        try await withStorage { storage in
+            let entry = Self.entry(.hubKeyRolled, name, storage, details: "rule=\(rule) key=\(place.rawValue)")
+            return try await storage.hubs.rotate(place, ofRule: rule, of: name, audit: entry)
+        }
     }
 
     /// Sets the credential of a hub for APNs after a look at it, or removes it.
     public func setAPNs(_ credential: HubAPNsCredential?, of name: HubName) async throws {
-        _ = try await withStorage { storage in
-            try await storage.hubs.update(name, with: HubChange(apns: credential.map { .set($0) } ?? .remove))
+        try await withStorage { storage in
+            let change = HubChange(apns: credential.map { .set($0) } ?? .remove)
+            _ = try await storage.hubs.update(name, with: change, audit: Self.entry(.hubChanged, name, storage, details: change.words))
         }
     }
 
     /// Removes a hub and all it holds; `progress` is called after each step. Throws `notFound`, and `conflict` for the node's own hub.
     public func delete(_ name: HubName, progress: @Sendable () -> Void = {}) async throws {
         try await withStorage { storage in
-            try await storage.hubs.remove(name)
+            try await storage.hubs.remove(name, audit: Self.entry(.hubRemoved, name, storage))
             while try await storage.hubs.clearStep() { progress() }
         }
+    }
+
+    /// An audit entry of a command. Without a name it is about the rules for all hubs.
+    private static func entry(
+        _ action: AuditAction, _ name: HubName?, _ storage: NodeStorage, details: String = ""
+    ) -> AuditEntry {
+        AuditEntry(action, by: .command, at: storage.clock.now, object: name?.text ?? "", details: details)
     }
 
     private static func record(_ name: HubName, _ storage: NodeStorage) async throws -> HubRecord {

@@ -110,9 +110,10 @@ public struct UserAdministration: Sendable {
     /// Ends a service key. Throws `notFound`.
     public func revokeKey(_ id: Int64) async throws { try await withBackend { try await $0.revokeKey(id) } }
 
-    /// Sealed audit entries, newest first, at most `limit`.
+    /// Sealed audit entries, newest first, at most `limit`. The reading is recorded.
     public func audit(_ filter: AuditFilter, limit: Int) async throws -> [AuditAnswer] {
         try await withBackend { backend in
+            try await backend.noteAuditReading(filter, limit: limit)
             var entries: [AuditAnswer] = []
             var before: Int64?
             while entries.count < limit {

@@ -208,17 +208,20 @@ public enum AuditStorePromises {
             try await store.keep(try AuditCheckpoint(head, with: try key()), at: Sample.time(hour * 100 + 50))
             if hour == 2 { last = head }
         }
-        #expect(try await store.pruneAudit(madeBefore: Sample.time(251), limit: 5) == 5)
+        #expect(try await store.pruneAudit(madeBefore: Sample.time(251), at: Sample.time(990), limit: 5) == 5)
         #expect(try await store.auditEnds().anchor == last)
         #expect(try await problems(store) == [])
-        #expect(try await store.pruneAudit(madeBefore: Sample.time(251), limit: 5) == 3)
-        #expect(try await store.pruneAudit(madeBefore: Sample.time(251), limit: 5) == 0)
+        #expect(try await store.pruneAudit(madeBefore: Sample.time(251), at: Sample.time(990), limit: 5) == 3)
+        #expect(try await store.pruneAudit(madeBefore: Sample.time(251), at: Sample.time(990), limit: 5) == 0)
         #expect(try await store.auditEntries(after: 0, limit: 99).map(\.number) == [9, 10, 11, 12])
         #expect(try await store.auditCheckpoints(after: -1, limit: 9).map(\.head.size) == [8, 12])
         #expect(try await store.auditEnds().head.size == 12)
         #expect(try await problems(store) == [])
         try await store.record(entry(at: 999))
-        #expect(try await sealed(store).last?.number == 13)
+        let after = try await sealed(store).suffix(2)
+        #expect(after.map(\.number) == [13, 14])
+        #expect(after.map(\.entry.action) == [.auditPruned, .userChanged], "the move of the anchor left one entry")
+        #expect(after.first?.entry.object == "8")
         #expect(try await problems(store) == [])
     }
 
@@ -227,9 +230,9 @@ public enum AuditStorePromises {
     ) { store in
         try await store.record(entry())
         _ = try await sealed(store)
-        #expect(try await store.pruneAudit(madeBefore: Sample.time(1000), limit: 9) == 0)
+        #expect(try await store.pruneAudit(madeBefore: Sample.time(1000), at: Sample.time(990), limit: 9) == 0)
         try await store.keep(try AuditCheckpoint(try await store.auditEnds().head, with: try key()), at: Sample.time(50))
-        #expect(try await store.pruneAudit(madeBefore: Sample.time(50), limit: 9) == 0)
+        #expect(try await store.pruneAudit(madeBefore: Sample.time(50), at: Sample.time(990), limit: 9) == 0)
         #expect(try await store.auditEnds().anchor == .empty)
         #expect(try await store.auditEntries(after: 0, limit: 9).count == 1)
     }

@@ -190,7 +190,7 @@ public struct BackendSequence {
         let (store, now) = (store, now)
         let before = now - .seconds(Int64(number(0...200)))
         // Enough for all that is due: no store promises which of many goes first.
-        switch number(0...6) {
+        switch number(0...5) {
         case 0:
             try await note("expired credentials") {
                 let expired = try await store.expiredCredentials(before: now, limit: 999)
@@ -204,7 +204,6 @@ public struct BackendSequence {
                 try await store.removeNotifications(endedBefore: before, expiredBefore: before, at: now, limit: 999)
             }
         case 4: try await note("closed bindings") { try await store.removeBindings(closedBefore: before, limit: 999) }
-        case 5: try await note("audit") { try await store.removeAuditEntries(before: before, limit: 999) }
         default:
             try await note("idempotency keys") {
                 try await store.removeIdempotencyKeys(before: before, limit: 999)

@@ -11,7 +11,7 @@ public enum NotificationStorePromises {
     /// Every promise.
     public static let all: [StoragePromise<any BackendStore>] = [
         keepsADraft, countsUp, takesNumbersAhead, repeatsOnce, repeatsOnceForMany, claimsContents, finds, findsByTagsOfAllTimes,
-        recalls, worksInOrder, ends, forgetsIdempotencyKeys, listsSends,
+        recalls, worksInOrder, ends, forgetsIdempotencyKeys, listsSends, listsSendsByTime,
     ]
 
     typealias Sample = BackendSample
@@ -183,7 +183,8 @@ public enum NotificationStorePromises {
         }
         #expect(try await store.recall(try id(3), at: Sample.time(5), contentExpiry: Sample.time(5)))
         func listed(_ sender: User?, before: Int32? = nil, limit: Int = 9) async throws -> [Int32] {
-            try await store.sends(of: sender?.id, before: try before.map(id), limit: limit).map(\.id.number)
+            let query = SendListQuery(of: sender?.id, by: .number(below: try before.map(id)), limit: limit)
+            return try await store.sends(query).map(\.id.number)
         }
         #expect(try await listed(nil) == [5, 4, 3, 2, 1])
         #expect(try await listed(ada) == [4, 3, 1])
@@ -192,5 +193,37 @@ public enum NotificationStorePromises {
         #expect(try await listed(ada, before: 3) == [1])
         #expect(try await listed(nil, before: 3, limit: 1) == [2])
         #expect(try await listed(bob, before: 2).isEmpty)
+    }
+
+    private static let listsSendsByTime = StoragePromise<any BackendStore>(
+        "sends of a span of time are listed by the moment when they were due, of one user or of all, without a gap between pages"
+    ) { store in
+        let (ada, bob) = (try await Sample.user("ada", in: store), try await Sample.user("bob", in: store))
+        // The numbers and the moments are not in the same order, and two sends have one moment.
+        for (number, second) in [3, 1, 2, 2, 5].enumerated() {
+            let sender = number.isMultiple(of: 2) ? ada : bob
+            _ = try await Sample.send(try Sample.draft(from: sender, to: "a"), in: store, at: Sample.time(Int64(second)))
+        }
+        func listed(_ sender: User?, _ seconds: Range<Int64>, limit: Int = 9) async throws -> [Int32] {
+            let range = Sample.time(seconds.lowerBound)..<Sample.time(seconds.upperBound)
+            var (found, place) = ([RichNotification](), SendListQuery.Place?.none)
+            while true {
+                let page = try await store.sends(SendListQuery(of: sender?.id, by: .time(range, below: place), limit: limit))
+                #expect(page.count <= limit)
+                guard let last = page.last else { return found.map(\.id.number) }
+                found += page
+                place = SendListQuery.Place(dueAt: last.dueAt, id: last.id)
+            }
+        }
+        for limit in [1, 2, 9] {
+            #expect(try await listed(nil, 0..<9, limit: limit) == [5, 1, 4, 3, 2])
+            #expect(try await listed(ada, 0..<9, limit: limit) == [5, 1, 3])
+            #expect(try await listed(nil, 2..<5, limit: limit) == [1, 4, 3])
+            #expect(try await listed(bob, 2..<5, limit: limit) == [4])
+        }
+        #expect(try await listed(nil, 6..<9).isEmpty)
+        let later = SendListQuery.Place(dueAt: Sample.time(9), id: try id(5))
+        let clamped = SendListQuery(by: .time(Sample.time(0)..<Sample.time(2), below: later), limit: 9)
+        #expect(try await store.sends(clamped).map(\.id.number) == [2], "a place leads to nothing outside of the span")
     }
 }

@@ -149,7 +149,7 @@ public enum ReadingStorePromises {
     }
 
     private static let removesBindings = StoragePromise<any BackendStore>(
-        "closed bindings go when no notification is left that they could decide about; audit entries when they are old"
+        "closed bindings go when no notification is left that they could decide about"
     ) { store in
         let ada = try await Sample.user("ada", in: store)
         for number in 0..<4 {
@@ -174,10 +174,6 @@ public enum ReadingStorePromises {
         #expect(try await store.removeBindings(closedBefore: Sample.time(100), limit: 1) == 1)
         #expect(try await store.removeBindings(closedBefore: Sample.time(100), limit: 9) == 1)
         #expect(try await held() == ["phone-3"], "one that holds stays")
-        #expect(try await store.removeAuditEntries(before: Sample.time(20), limit: 9) == 1)
-        #expect(try await store.removeAuditEntries(before: Sample.time(99), limit: 1) == 1)
-        #expect(try await store.removeAuditEntries(before: Sample.time(99), limit: 9) == 1)
-        #expect(try await store.removeAuditEntries(before: Sample.time(99), limit: 9) == 0)
     }
 
     private static let locksOut = StoragePromise<any BackendStore>(
@@ -189,7 +185,7 @@ public enum ReadingStorePromises {
             try await store.issue(try Sample.credential("phone-\(name)", of: user, digest: 1))
         }
         let ada = try #require(try await store.user(named: try Sample.name("ada"))).user
-        try await store.lockOut(ada.id, at: Sample.start)
+        try await store.lockOut(ada.id, at: Sample.start, audit: nil)
         let locked = try #require(try await store.user(named: ada.name))
         #expect(locked.password == nil && locked.user.credentialVersion > ada.credentialVersion)
         #expect(try await store.credential(of: try #require(InstallationID("phone-ada"))) == nil)

@@ -106,7 +106,7 @@ public enum TokenStorePromises {
         _ = try await store.setPassword(hash, of: try await id("ada"), at: Sample.time(1), audit: nil)
         _ = try await store.endSessions(of: try await id("bob"), isDisabled: nil, at: Sample.time(1), audit: nil)
         _ = try await store.removeUser(try await id("cid"), mark: 1, at: Sample.time(1), audit: nil)
-        try await store.lockOut(try await id("dan"), at: Sample.time(1))
+        try await store.lockOut(try await id("dan"), at: Sample.time(1), audit: nil)
         for number in UInt8(0)...3 {
             #expect(try await store.signInToken(digest: Array(repeating: number, count: 32)) == nil)
         }
@@ -192,7 +192,7 @@ public enum TokenStorePromises {
         #expect(try await store.user(ada.id)?.tokensSince == Sample.time(1))
         _ = try await store.endSessions(of: ada.id, isDisabled: true, at: Sample.time(2), audit: nil)
         #expect(try await store.user(ada.id)?.tokensSince == Sample.time(2))
-        try await store.lockOut(ada.id, at: Sample.time(3))
+        try await store.lockOut(ada.id, at: Sample.time(3), audit: nil)
         #expect(try await store.user(ada.id)?.tokensSince == Sample.time(3))
     }
 }

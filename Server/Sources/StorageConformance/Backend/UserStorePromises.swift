@@ -1,4 +1,5 @@
 import AppBackend
+import AuditTrail
 import PushHub
 import RichPushModel
 import ServiceErrors
@@ -12,7 +13,7 @@ public enum UserStorePromises {
     public static let all: [StoragePromise<any BackendStore>] = [
         keepsUsers, namesAreUnique, listsInOrder, passwordsEndCredentials, replacesHashes, removesUsers, oneCredentialEach,
         extends,
-        removesExpiredCredentials, keepsTags, disables, endsSessions,
+        removesExpiredCredentials, keepsTags, disables, endsSessions, upserts, protects,
     ]
 
     private typealias Sample = BackendSample
@@ -223,5 +224,59 @@ public enum UserStorePromises {
         #expect(try await store.credential(of: try #require(InstallationID("phone-2"))) == nil)
         #expect(try await store.credential(of: try #require(InstallationID("phone-3"))) != nil)
         #expect(try await !store.endSessions(of: UserID(999), isDisabled: nil, at: Sample.start, audit: nil))
+    }
+
+    private static let upserts = StoragePromise<any BackendStore>(
+        "many users are created and changed at once, each in turn; what is absent stays, and the same again changes nothing"
+    ) { store in
+        let gold = ["gold"].compactMap(Tag.init)
+        let ada = try await store.createUser(
+            NewUser(name: try Sample.name("Ada"), role: .sender, password: nil, tags: gold), at: Sample.start, audit: nil)
+        let given = [
+            UserUpsert(name: try Sample.name("ada"), role: nil, tags: []),
+            UserUpsert(name: try Sample.name("bob"), role: nil, tags: gold),
+            UserUpsert(name: try Sample.name("BOB"), role: .sender, tags: nil),
+            UserUpsert(name: try Sample.name("cy"), role: nil, tags: nil),
+        ]
+        let entry = AuditEntry(.usersImported, by: .command, at: Sample.time(5))
+        let outcomes = try await store.upsertUsers(given, protecting: [], at: Sample.time(5)) { outcomes in
+            var entry = entry
+            entry.object = "\(outcomes.count)"
+            return entry
+        }
+        var bareAda = ada
+        let seller = try #require(try await store.user(named: try Sample.name("bob"))?.user)
+        bareAda.tags = []
+        #expect(seller.role == .sender)
+        #expect(seller.createdAt == Sample.time(5))
+        let sellerAsNew = User(
+            id: seller.id, name: seller.name, role: .user, createdAt: seller.createdAt, order: seller.order, credentialVersion: 1,
+            tags: gold)
+        let cy = try #require(try await store.user(named: try Sample.name("cy"))?.user)
+        #expect(
+            outcomes == [
+                .changed(from: ada, to: bareAda), .created(sellerAsNew), .changed(from: sellerAsNew, to: seller), .created(cy),
+            ])
+        #expect(cy.role == .user)
+        #expect(try await store.user(ada.id) == bareAda)
+        #expect(try await store.user(named: cy.name)?.password == nil)
+        while try await store.sealAudit(limit: 100) > 0 {}
+        #expect(try await store.auditEntries(after: 0, limit: 9).map(\.entry.object) == ["4"])
+        let again = try await store.upsertUsers(given, protecting: [], at: Sample.time(9)) { _ in nil }
+        #expect(again == [.unchanged(bareAda), .unchanged(seller), .unchanged(seller), .unchanged(cy)])
+    }
+
+    private static let protects = StoragePromise<any BackendStore>(
+        "an upsert leaves a user alone whose role is protected, and stores the others"
+    ) { store in
+        let root = try await store.createUser(name: try Sample.name("root"), role: .admin, password: nil, at: Sample.start)
+        let gold = ["gold"].compactMap(Tag.init)
+        let given = [
+            UserUpsert(name: root.name, role: .user, tags: gold), UserUpsert(name: try Sample.name("ada"), role: nil, tags: gold),
+        ]
+        let outcomes = try await store.upsertUsers(given, protecting: [.admin], at: Sample.start) { _ in nil }
+        #expect(outcomes.first == .protected(root))
+        #expect(try await store.user(root.id) == root)
+        #expect(try await store.user(named: try Sample.name("ada"))?.user.tags == gold)
     }
 }

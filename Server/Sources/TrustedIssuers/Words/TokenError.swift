@@ -1,7 +1,7 @@
 /// Why a sign-in token was not accepted, for the caller, the log and the audit.
 ///
-/// Nothing in it comes from the token; the issuer is the configured one. A reason helps nobody to forge a token: what depends on the
-/// issuer's secrets is the signature alone, and the reasons after it need a valid one.
+/// Nothing in it comes from the token; the issuer is the configured one. A reason does not help to forge a token: what depends on
+/// the issuer's secrets is the signature alone, and the reasons after it need a valid one.
 public struct TokenError: Error, Hashable, Sendable, CustomStringConvertible {
     /// The closed list of reasons, in the order of the checks.
     public enum Reason: String, CaseIterable, Sendable {

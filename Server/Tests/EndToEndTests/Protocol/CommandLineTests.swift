@@ -216,6 +216,11 @@ struct CommandLineTests {
         var status: SendStatus?
     }
 
+    private struct Recalled: Decodable, Equatable {
+        var id: String
+        var recalled: Bool
+    }
+
     @Test("a picture from standard input is sent, shown and recalled, all as JSON")
     func sendStatusRecall() async throws {
         try await Stage.open { stage in
@@ -238,10 +243,19 @@ struct CommandLineTests {
             #expect(sends.map { "\($0.id)" } == [sent.id] && sends.first?.status?.outcomes["accepted"] == 1, "\(listed.text)")
             let table = try await Self.shell("$CLARION sends", environment)
             #expect(table.text.hasPrefix("ID") && table.text.contains("completed"), "\(table.text)")
-            #expect(try await Self.shell("$CLARION sends --limit 0", environment).status == 64)
-            let recalled = try await Self.shell("$CLARION recall \(sent.id)", environment)
+            for words in [
+                "sends --limit 0", "sends --since yesterday", "sends --since 2026-03-01 --before 1", "status 1 --limit 0",
+            ] {
+                #expect(try await Self.shell("$CLARION \(words)", environment).status == 64, "\(words)")
+            }
+            let span = try await Self.shell(
+                "$CLARION sends --sender alice --since 2001-01-01 --until 9999-01-01 --json", environment)
+            #expect(try Self.json(span, as: [SendListEntry].self).map { "\($0.id)" } == [sent.id], "\(span.text)")
+            let future = try await Self.shell("$CLARION sends --since 9999-01-01T00:00:00Z --json", environment)
+            #expect(try Self.json(future, as: [SendListEntry].self).isEmpty, "\(future.text)")
+            let recalled = try await Self.shell("$CLARION recall \(sent.id) --json", environment)
             #expect(recalled.status == 0)
-            #expect(recalled.text == "recalled \(sent.id)\n")
+            #expect(try Self.json(recalled, as: Recalled.self) == Recalled(id: sent.id, recalled: true))
             let again = try await Self.shell("$CLARION recall \(sent.id)", environment)
             #expect(again.status == 1)
             #expect(again.text.contains("not-found"), "\(again.text)")

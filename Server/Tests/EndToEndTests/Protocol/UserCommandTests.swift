@@ -9,10 +9,14 @@ import Testing
 
 /// `clarion user …`, as an operator types it beside a server that runs.
 struct UserCommandTests {
-    private static func clarion(_ arguments: [String]) async throws -> (status: Int32, text: String) {
+    private static func clarion(
+        _ arguments: [String], _ environment: [String: String] = [:]
+    ) async throws -> (status: Int32, text: String) {
         try await TemporaryFolder.use { folder in
             let output = folder + "/output"
-            let process = try ChildProcess(ChildProcess.Command(ServerProcess.program, arguments, output: output))
+            var command = ChildProcess.Command(ServerProcess.program, arguments, output: output)
+            command.environment = ProcessInfo.processInfo.environment.merging(environment) { _, given in given }
+            let process = try ChildProcess(command)
             let status = await process.exitStatus()
             return (status, try String(contentsOfFile: output, encoding: .utf8))
         }
@@ -60,6 +64,37 @@ struct UserCommandTests {
         try await Stage.open { stage in
             let answer = try await Self.clarion(["user", "devices", "nobody", "--data-directory", stage.serverDirectory])
             #expect(answer.status == 1 && answer.text.contains("there is no user of this name"), "\(answer.text)")
+        }
+    }
+
+    private struct Minted: Decodable {
+        var token: String
+        var expiresAt: Timestamp
+    }
+
+    @Test(
+        "a token that is minted with a key signs an installation of its user in, and a key without the scope is refused with 77")
+    func token() async throws {
+        try await Stage.open { stage in
+            let node = ["--data-directory", stage.serverDirectory]
+            func environment(_ name: String, _ scope: String) async throws -> [String: String] {
+                let answer = try await Self.clarion(["key", "create", name, "--scope", scope, "--json"] + node)
+                try #require(answer.status == 0, "\(answer.text)")
+                let key = try #require(answer.text.firstMatch(of: #/"key" : "([^"]+)"/#)).1
+                return ["CLARION_KEY": String(key), "CLARION_SERVER_URL": stage.address]
+            }
+            let arguments = ["token", "zoe", "--tag", "gold", "--json"]
+            let answer = try await Self.clarion(arguments, environment("app", "sign-in"))
+            try #require(answer.status == 0, "\(answer.text)")
+            let minted = try JSONDecoder().decode(Minted.self, from: Data(answer.text.utf8))
+            var phone = stage.caller("zoe")
+            phone.installationCredential = minted.token
+            let update = InstallationUpdate(handle: String(repeating: "AB", count: 32))
+            let installation = try await phone.call("PUT", "/api/v1/installations/new-phone", json: update)
+            #expect(installation.status == 200, "\(installation.body)")
+            let refused = try await Self.clarion(arguments, environment("sender", "send"))
+            #expect(refused.status == 77, "\(refused.text)")
+            #expect(!refused.text.contains("clk_"))
         }
     }
 }

@@ -73,6 +73,17 @@ final class HubUnderTest: Sendable {
         application = Application(responder: AddressedResponder(base: router.buildResponder()), logger: notes.logger)
     }
 
+    /// What the audit has, in no order.
+    func audit() async throws -> [String] {
+        let select = SQLStatement("SELECT action, object, actor_kind, actor, details FROM audit_entries")
+        return try await database.reading { connection in
+            try connection.rows(select, []).map { row in
+                let texts = try (0..<5).map { try row.optionalText($0) ?? "" }
+                return "\(texts[0]) \(texts[1]) by \(texts[2]) \(texts[3]): \(texts[4])"
+            }
+        }
+    }
+
     deinit {
         try? database.close()
         try? FileManager.default.removeItem(atPath: folder)
@@ -108,6 +119,7 @@ final class HubUnderTest: Sendable {
         let response = try await application.test(.router) { client in
             try await client.executeRequest(uri: request.target, method: method, headers: headers, body: body)
         }
+        HubReference.expect(response, to: method, request.target)
         return ClientAnswer(
             status: response.status.code,
             headers: Dictionary(

@@ -112,10 +112,12 @@ final class JobBench: Sendable {
         case .manage: headers[.authorization] = token("manage", manageKey)
         case .anonymous: break
         }
-        return try await application.test(.router) { [headers] client in
+        let response = try await application.test(.router) { [headers] client in
             try await client.executeRequest(
                 uri: uri, method: method, headers: headers, body: body.isEmpty ? nil : ByteBuffer(string: body))
         }
+        HubReference.expect(response, to: method, uri)
+        return response
     }
 
     private func token(_ rule: String, _ key: SharedAccessKey) -> String {

@@ -227,7 +227,9 @@ private struct StubTelemetry: TelemetryStore {
         of ids: [NotificationID], in hub: HubID, at now: Timestamp
     ) async throws -> [NotificationID: NotificationTelemetry] { [:] }
 
-    func failures(of id: NotificationID, limit: Int, in hub: HubID) async throws -> [TargetFailure] { [] }
+    func failures(
+        of id: NotificationID, outcome: TargetOutcome?, after place: SliceKey, limit: Int, in hub: HubID
+    ) async throws -> [TargetFailure] { [] }
 
     func backlog(at now: Timestamp) async throws -> DispatchBacklog {
         guard let backlog else { throw Failure() }

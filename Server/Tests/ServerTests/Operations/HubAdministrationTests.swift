@@ -61,6 +61,32 @@ struct HubAdministrationTests {
         }
     }
 
+    @Test("each change is in the audit, and each key and link that was shown, without them")
+    func audited() async throws {
+        try await withHubs { hubs, settings in
+            let news = try #require(HubName("News"))
+            try await hubs.create(news, details: HubDetails())
+            let rule = try await hubs.rule(named: AccessRule.fullName, of: news)
+            _ = try await hubs.rotate(.primary, ofRule: AccessRule.fullName, of: news)
+            _ = try await hubs.containerLink(of: news, at: "https://push.example.test", lifetime: .seconds(60))
+            try await hubs.setAPNs(nil, of: news)
+            try await hubs.delete(news)
+            #expect(await code { try await hubs.delete(news) } == .notFound)
+            let entries = try await NodeStorage.during(command: settings) { storage in
+                while try await storage.backendStore.sealAudit(limit: 100) > 0 {}
+                return try await storage.backendStore.auditEntries(after: 0, limit: 100).map(\.entry)
+            }
+            let name = AccessRule.fullName
+            #expect(entries.allSatisfy { $0.actorKind == "command" })
+            #expect(
+                Set(entries.map { "\($0.action.rawValue) \($0.object) \($0.details.content?.text ?? "")" }) == [
+                    "hub.created News ", "hub.key-shown News rule=\(name)", "hub.key-rolled News rule=\(name) key=primary",
+                    "hub.key-shown News link=container", "hub.changed News apns=removed", "hub.removed News ",
+                ])
+            #expect(!entries.contains { $0.details.content?.text.contains(rule.primary.text) == true })
+        }
+    }
+
     @Test("keys survive from one command to the next, and change when they are rotated")
     func keys() async throws {
         try await withHubs { hubs, settings in

@@ -97,15 +97,18 @@ private enum CallerLimits {
             counted: "Requests under way", each: "node; a user has a quarter", limit: setting(\.listening.requestLimit),
             place: .node,
             answer: "503 `overloaded`, for a user 429 `too-many-requests`; `Retry-After` of 1 to 4"),
+        Row(
+            counted: "Requests in a minute", each: "service key", limit: "`requestsPerMinute` of the key (no limit unless set)",
+            place: .node, answer: tooManyRequests),
     ]
 
     private static let users = [
         Row(
-            counted: "Sends and replies in a minute", each: "user of role `user`",
+            counted: "Sends, replies and counts of audiences in a minute", each: "user of role `user`",
             limit: setting(\.users.userSendsPerMinute),
             place: .node, answer: tooManyRequests),
         Row(
-            counted: "Sends and replies in a minute", each: "user of role `sender` or `admin`",
+            counted: "Sends, replies and counts of audiences in a minute", each: "user of role `sender` or `admin`",
             limit: setting(\.users.senderSendsPerMinute), place: .node, answer: tooManyRequests),
         Row(
             counted: "Devices that are signed in", each: "user", limit: setting(\.users.devices), place: .database,

@@ -1,3 +1,4 @@
+@_exported import Combine
 import Foundation
 
 @propertyWrapper
@@ -51,18 +52,6 @@ public struct Binding<Value> {
                 binding.write(whole)
             })
     }
-}
-
-public protocol ObservableObject: AnyObject {}
-
-@propertyWrapper
-public struct Published<Value> {
-    /// How often it was set, also to what it was.
-    public private(set) var fakeChanges = 0
-
-    public init(wrappedValue: Value) { self.wrappedValue = wrappedValue }
-    public var wrappedValue: Value { didSet { fakeChanges += 1 } }
-    public var projectedValue: Published<Value> { self }
 }
 
 @MainActor

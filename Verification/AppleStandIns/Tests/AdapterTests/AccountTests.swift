@@ -1,5 +1,6 @@
 import BackgroundTasks
 import Foundation
+import Observation
 import RichPushModel
 import Security
 import Testing
@@ -23,7 +24,7 @@ extension AppleFace {
             let delegate = try await phone.signedIn()
             #expect(await soon { UIApplication.shared.fakeRegistrations > 0 })
             #expect(phone.center.fake { $0.asked.isEmpty })
-            #expect(await soon { await delegate.client.engine.token == "0ABC" })
+            #expect(await soon { await delegate.push.engine.token == "0ABC" })
             #expect(await soon { lastUpdate?.handle == "0ABC" })
         }
 
@@ -48,6 +49,41 @@ extension AppleFace {
             #expect(items["\(TestPhone.group) \(service) sealing-key"] != nil)
         }
 
+        @Test("tells views that observe it when a user has signed in")
+        func observed() async throws {
+            let push = try phone.launch().push
+            #expect(await soon { push.state == .signedOut })
+            let changes = Answers<Bool>()
+            withObservationTracking {
+                _ = push.state
+            } onChange: {
+                changes.add(true)
+            }
+            try await push.signIn(user: "alice", password: "secret")
+            #expect(changes.values == [true])
+            #expect(push.user == "alice")
+        }
+
+        @Test("with a token is signed in when the call returns, without a password")
+        func token() async throws {
+            let push = try phone.launch().push
+            try await push.signIn(token: "token.of.alice")
+            #expect(push.user == "alice")
+            #expect(FakeKeychain.shared.all.keys.allSatisfy { !$0.hasSuffix("password") })
+        }
+
+        @Test("whose app has a token of another user now shows that user, and nothing of the one before")
+        func replaced() async throws {
+            let delegate = try phone.launch(signInToken: { _ in "token.of.bob" })
+            let forgotten = Answers<Bool>()
+            delegate.push.attach(show: { _ in }, forget: { forgotten.add(true) })
+            try await delegate.push.signIn(token: "token.of.alice")
+            phone.backend.state.with { $0.credentials = [] }
+            _ = try? await delegate.push.refresh()
+            #expect(await soon { delegate.push.user == "bob" })
+            #expect(forgotten.values == [true])
+        }
+
         @Test("before the first unlock no user is signed in and nothing is deleted")
         func locked() async throws {
             _ = try await phone.signedIn()
@@ -66,7 +102,7 @@ extension AppleFace {
             let delegate = try phone.launch()
             phone.backend.store(7)
             #expect(await push(TestPhone.payload(7), to: delegate) == .newData)
-            #expect(await delegate.client.user == "alice")
+            #expect(await soon { delegate.push.user == "alice" })
         }
 
         @Test("that signs out leaves no secret, no content, no notification and no number on the icon")
@@ -76,7 +112,7 @@ extension AppleFace {
             _ = await push(TestPhone.payload(7), to: delegate)
             let foreign = UNNotificationRequest(identifier: "host", content: UNNotificationContent(), trigger: nil)
             phone.center.fake { $0.shown.append(foreign) }
-            try await delegate.client.signOut()
+            try await delegate.push.signOut()
             #expect(FakeKeychain.shared.all.keys.allSatisfy { $0.hasSuffix("installation-id") || $0.hasSuffix("served-user") })
             #expect(phone.center.fake { $0.shown.map(\.identifier) } == ["host"])
             #expect(phone.center.fake { $0.badge } == 0)
@@ -92,11 +128,11 @@ extension AppleFace {
         func lostAnswers() async throws {
             let delegate = try await phone.signedIn()
             phone.backend.store(7)
-            _ = try await delegate.client.refresh()
+            _ = try await delegate.push.refresh()
             phone.backend.setOffline(true)
             let answer = NotificationResponse(identifier: "rich-7", richID: id(7), action: .reply("On my way"))
-            await delegate.client.engine.didRespond(answer)
-            let result = try await delegate.client.signOut()
+            await delegate.push.engine.didRespond(answer)
+            let result = try await delegate.push.signOut()
             #expect(result.lostReplies == 1)
             #expect(phone.log.all.last { $0.kind == .undelivered }?.detail["replies"] == "1")
             let files = FileManager.default.enumerator(at: phone.folder, includingPropertiesForKeys: nil)
@@ -109,16 +145,16 @@ extension AppleFace {
             let delegate = try await phone.signedIn()
             phone.backend.store(7)
             _ = await respond(delegate, to: 7, UNNotificationDefaultActionIdentifier)
-            #expect(await soon { delegate.client.router.contents.last?.state == .ready })
-            try await delegate.client.signIn(user: "bob", password: "hidden")
+            #expect(await soon { delegate.push.router.contents.last?.state == .ready })
+            try await delegate.push.signIn(user: "bob", password: "hidden")
             let shown = Locked<[OpenedContent]>([])
-            delegate.client.attach(show: { content in shown.with { $0.append(content) } })
+            delegate.push.attach(show: { content in shown.with { $0.append(content) } })
             #expect(shown.with { $0.isEmpty })
         }
 
         @Test("sends its tags, keeps them, and takes refused ones back")
         func tags() async throws {
-            let client = try await phone.signedIn().client
+            let client = try await phone.signedIn().push
             try await client.tags.set(["beta", "lang:sv"])
             #expect(lastUpdate?.tags.map(\.description) == ["beta", "lang:sv"])
             await #expect(throws: RichPushError.badTag) { try await client.tags.set(["no blanks"]) }
@@ -139,7 +175,7 @@ extension AppleFace {
 
         @Test("asks for permission when the app says so", arguments: [true, false])
         func permission(provisional: Bool) async throws {
-            let client = try await phone.signedIn().client
+            let client = try await phone.signedIn().push
             phone.center.fake { $0.status = .notDetermined }
             #expect(await client.permission == .notDetermined)
             #expect(await client.requestPermission(provisional: provisional) == (provisional ? .provisional : .granted))
@@ -148,7 +184,7 @@ extension AppleFace {
 
         @Test("reports what happens to all listeners")
         func events() async throws {
-            let client = try phone.launch().client
+            let client = try phone.launch().push
             var events = client.events.makeAsyncIterator()
             try await client.signIn(user: "alice", password: "secret")
             var kinds: [DeviceEvent.Kind] = []
@@ -171,7 +207,7 @@ extension AppleFace {
 
         @Test("that signed out without a network is ended on the server when the app comes to the foreground")
         func signedOutOffline() async throws {
-            let client = try await phone.signedIn().client
+            let client = try await phone.signedIn().push
             phone.backend.setOffline(true)
             try await client.signOut()
             #expect(phone.backend.state.with { !$0.credentials.isEmpty })
@@ -182,7 +218,7 @@ extension AppleFace {
 
         @Test("is refreshed when the app comes to the foreground")
         func foreground() async throws {
-            let client = try await phone.signedIn().client
+            let client = try await phone.signedIn().push
             phone.backend.store(7)
             NotificationCenter.default.post(name: UIApplication.didBecomeActiveNotification, object: nil)
             #expect(await soon { (try? await client.inbox().entries.count) == 1 })

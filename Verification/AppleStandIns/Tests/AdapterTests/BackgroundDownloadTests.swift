@@ -23,7 +23,7 @@ extension AppleFace {
 
         @Test("goes to a link of the backend that needs no credential")
         func link() async throws {
-            let engine = try await phone.signedIn().client.engine
+            let engine = try await phone.signedIn().push.engine
             phone.backend.store(7)
             phone.backend.script {
                 guard $0.url.path.hasSuffix("/ticket") else { return nil }
@@ -40,7 +40,7 @@ extension AppleFace {
 
         @Test("is taken in when it is what the server described, and refused otherwise; the file is gone either way")
         func taken() async throws {
-            let client = try await phone.signedIn().client
+            let client = try await phone.signedIn().push
             phone.backend.store(7, bytes: Samples.png(1))
             _ = try await client.refresh()
             let wrong = try temporaryFile(Samples.png(2))
@@ -61,7 +61,7 @@ extension AppleFace {
             let ours = Answers<Bool>()
             delegate.application(.shared, handleEventsForBackgroundURLSession: BackgroundDownloads.identifier) { ours.add(true) }
             #expect(ours.values.isEmpty)
-            let events = delegate.client.downloads.delegate
+            let events = delegate.push.downloads.delegate
             for _ in 0..<2 { events.urlSessionDidFinishEvents(forBackgroundURLSession: URLSession.shared) }
             #expect(await soon { !ours.values.isEmpty })
             await settle()
@@ -81,14 +81,14 @@ extension AppleFace {
             #expect(await soon { clock.sleeperCount >= 2 })
             clock.advance(by: .seconds(25))
             #expect(await soon { second.values == [true] })
-            delegate.client.downloads.delegate.urlSessionDidFinishEvents(forBackgroundURLSession: URLSession.shared)
+            delegate.push.downloads.delegate.urlSessionDidFinishEvents(forBackgroundURLSession: URLSession.shared)
             await settle()
             #expect(first.values == [true] && second.values == [true] && second.allOnMain)
         }
 
         @Test("waits in the session's folder, so that nothing of it is left after a sign-out, and is reported when it fails")
         func failed() async throws {
-            let client = try await phone.signedIn().client
+            let client = try await phone.signedIn().push
             phone.backend.store(7, bytes: Samples.png(1))
             _ = try await client.refresh()
             let place = try #require(client.engine.newDownloadFile())
@@ -113,7 +113,7 @@ extension AppleFace {
         }
 
         /// A download that the server begins and does not end, in the client's own session.
-        private func hanging(_ client: RichPushClient) throws -> (LoopbackServer, URLSessionDownloadTask) {
+        private func hanging(_ client: RichPush) throws -> (LoopbackServer, URLSessionDownloadTask) {
             let server = try LoopbackServer { _ in
                 Thread.sleep(forTimeInterval: 20)
                 return Data()
@@ -127,7 +127,7 @@ extension AppleFace {
 
         @Test("ends with the sign-out of whom it is for, and with the sign-in of another", arguments: [true, false])
         func cancelled(isSignOut: Bool) async throws {
-            let client = try await phone.signedIn().client
+            let client = try await phone.signedIn().push
             let (server, task) = try hanging(client)
             #expect(await soon { server.requests.count == 1 })
             #expect(task.state == .running)
@@ -139,7 +139,7 @@ extension AppleFace {
             "ends when more comes than any content has, or is announced",
             arguments: [(true, false), (false, true), (false, false)])
         func bounded(isLong: Bool, isAnnounced: Bool) async throws {
-            let client = try await phone.signedIn().client
+            let client = try await phone.signedIn().push
             let (server, task) = try hanging(client)
             #expect(await soon { server.requests.count == 1 })
             let limit = client.configuration.limits.maximumContentBytes
@@ -157,7 +157,7 @@ extension AppleFace {
 
         @Test("is begun once while it is under way")
         func once() async throws {
-            let client = try await phone.signedIn().client
+            let client = try await phone.signedIn().push
             let delegate = client.downloads.delegate
             #expect(delegate.begin(id(7)) && !delegate.begin(id(7)) && delegate.begin(id(8)))
             delegate.end(id(7))

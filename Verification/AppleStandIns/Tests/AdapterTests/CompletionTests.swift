@@ -74,7 +74,7 @@ extension AppleFace {
             return answers
         }
 
-        private func wake(_ delegate: TestAppDelegate, in trouble: Trouble) async -> Answers<UInt> {
+        private func wake(_ delegate: RichPushDelegate, in trouble: Trouble) async -> Answers<UInt> {
             let answers = Answers<UInt>()
             delegate.application(.shared, didReceiveRemoteNotification: TestPhone.payload(7)) {
                 answers.add(UInt($0.rawValue))
@@ -91,7 +91,7 @@ extension AppleFace {
             }
         }
 
-        private func askToPresent(_ delegate: TestAppDelegate) async -> Answers<UInt> {
+        private func askToPresent(_ delegate: RichPushDelegate) async -> Answers<UInt> {
             let answers = Answers<UInt>()
             await withCheckedContinuation { continuation in
                 DispatchQueue.global().async {
@@ -109,7 +109,7 @@ extension AppleFace {
             return answers
         }
 
-        private func act(_ act: Act, _ delegate: TestAppDelegate, in trouble: Trouble) async -> Answers<Bool> {
+        private func act(_ act: Act, _ delegate: RichPushDelegate, in trouble: Trouble) async -> Answers<Bool> {
             let action =
                 switch act {
                 case .tap, .ignore: UNNotificationDefaultActionIdentifier

@@ -77,12 +77,12 @@ extension AppleFace {
 
         @Test("are decoded as small as they are shown")
         func small() async throws {
-            let client = try await phone.signedIn().client
+            let client = try await phone.signedIn().push
             let screen = try await shown(png(6_001, 4_000))
             #expect(screen.all.contains { $0.attributes["image"] == "picture" })
             let entry = phone.backend.store(7, bytes: png(6_001, 4_000))
             #expect(await client.open(id(7)).state == .ready)
-            let thumbnail = await InboxModel(client: client).thumbnail(of: entry, side: 168)
+            let thumbnail = await InboxModel(push: client).thumbnail(of: entry, side: 168)
             #expect(thumbnail?.size == CGSize(width: 168, height: 111))
             _ = try await controller(png(6_001, 4_000 - 1))
             let sides = FakeDecodings.shared.ofWidth(6_001).map(\.side)
@@ -92,10 +92,10 @@ extension AppleFace {
 
         @Test("are not decoded for a side that is no number, and for one without end as large as a screen shows")
         func strangeSides() async throws {
-            let client = try await phone.signedIn().client
+            let client = try await phone.signedIn().push
             let entry = phone.backend.store(7, bytes: png(6_003, 4_000))
             #expect(await client.open(id(7)).state == .ready)
-            let model = InboxModel(client: client)
+            let model = InboxModel(push: client)
             for side in [CGFloat.nan, 0, -1, -CGFloat.infinity] { #expect(await model.thumbnail(of: entry, side: side) == nil) }
             for side in [CGFloat.infinity, .greatestFiniteMagnitude] {
                 #expect(await model.thumbnail(of: entry, side: side)?.size.width == 3_464)

@@ -70,7 +70,7 @@ extension AppleFace {
         @Test("shows neutral text before sign-in and after sign-out")
         func signedOut() async throws {
             #expect(await deliver(7, to: try phone.launchExtension()).body == "You have a new message")
-            let client = try await phone.signedIn().client
+            let client = try await phone.signedIn().push
             phone.backend.store(7)
             try await client.signOut()
             #expect(await deliver(7, to: try phone.launchExtension()).body == "You have a new message")

@@ -75,10 +75,10 @@ extension AppleFace {
         )
         func diagnoses() async throws {
             let delegate = try await phone.signedIn()
-            let client = delegate.client
+            let client = delegate.push
             #expect(await soon { await client.notifications.hasCategory("richPush") })
             #expect(!(await client.diagnose().findings.map(\.id).contains("delegate-replaced")))
-            let other = TestAppDelegate()
+            let other = RichPushDelegate()
             phone.center.delegate = other
             FakeKeychain.shared.reset(groups: [])
             FakeSurroundings.shared.setGroups([:])
@@ -119,6 +119,24 @@ extension AppleFace {
             #expect(Set(set.values) == ["NSFileProtectionCompleteUntilFirstUserAuthentication"])
         }
 
+        @Test("with a group that is not in the entitlements cannot be configured")
+        func wrongGroup() {
+            FakeSurroundings.shared.setGroups([:])
+            #expect(throws: SetupError.appGroupMissing(TestPhone.group)) { try SetupError.check(TestPhone.configuration) }
+        }
+
+        @Test("with a group that the key chain refuses cannot be configured")
+        func refusedGroup() {
+            FakeKeychain.shared.reset(groups: [])
+            #expect(throws: SetupError.keychainUnshared(TestPhone.group)) { try SetupError.check(TestPhone.configuration) }
+        }
+
+        @Test("can be configured before the first unlock of a restarted device")
+        func lockedGroup() throws {
+            FakeKeychain.shared.setLocked(true)
+            try SetupError.check(TestPhone.configuration)
+        }
+
         @Test("without the group's folder the app alone still works")
         func noGroup() async throws {
             FakeSurroundings.shared.setGroups([:])
@@ -136,7 +154,7 @@ extension AppleFace {
                 let transport = try #require(ports.transport as? URLSessionTransport)
                 #expect(transport.session.configuration.timeoutIntervalForResource == seconds)
             }
-            _ = try phone.launch().client.downloads.session
+            _ = try phone.launch().push.downloads.session
             #expect(FakeSurroundings.shared.sharedContainer == TestPhone.group)
         }
 
@@ -158,11 +176,11 @@ extension AppleFace {
 
         @Test("words are there in every language, and the button has the user's")
         func languages() throws {
-            let client = RichPushClient(configuration: TestPhone.configuration, device: try phone.ports())
+            let client = RichPush(configuration: TestPhone.configuration, device: try phone.ports())
             #expect(client.configuration.moreTitle == "More")
             var own = TestPhone.configuration
             own.moreTitle = "Show me"
-            #expect(RichPushClient(configuration: own, device: try phone.ports()).configuration.moreTitle == "Show me")
+            #expect(RichPush(configuration: own, device: try phone.ports()).configuration.moreTitle == "Show me")
         }
 
         @Test("the content extension shows the picture with the description for users who cannot see it")

@@ -119,7 +119,7 @@ extension AppleFace {
         func foreground() async throws {
             let delegate = try await phone.signedIn()
             let offers = Locked<[ContentOffer]>([])
-            delegate.client.attach(show: { _ in }, offer: { offer in offers.with { $0.append(offer) } })
+            delegate.push.attach(show: { _ in }, offer: { offer in offers.with { $0.append(offer) } })
             UIApplication.shared.fakeState = .active
             phone.backend.store(7)
             #expect(await push(TestPhone.payload(7), to: delegate) == .newData)

@@ -28,7 +28,7 @@ extension AppleFace {
             let delegate = try await phone.signedIn()
             phone.backend.store(7)
             let shown = Locked<[OpenedContent]>([])
-            delegate.client.attach(show: { content in shown.with { $0.append(content) } })
+            delegate.push.attach(show: { content in shown.with { $0.append(content) } })
             let answers = await respond(delegate, to: 7, action)
             #expect(await soon { shown.with { $0.last?.state } == .ready })
             #expect(shown.with { $0.map(\.state) } == [.loading, .ready])
@@ -43,7 +43,7 @@ extension AppleFace {
             let delegate = try await phone.signedIn()
             phone.backend.store(7)
             let shown = Locked<[OpenedContent]>([])
-            delegate.client.attach(show: { content in shown.with { $0.append(content) } })
+            delegate.push.attach(show: { content in shown.with { $0.append(content) } })
             _ = await respond(delegate, to: 7, UNNotificationDismissActionIdentifier)
             #expect(await soon { receipts(.dismissed) == [id(7)] })
             #expect(shown.with { $0.isEmpty })
@@ -57,7 +57,7 @@ extension AppleFace {
             _ = await respond(delegate, to: 7, "richPushReply", text: "Secret", kind: "sealed")
             #expect(await soon { UIApplication.shared.fakeOpenTasks.isEmpty })
             phone.backend.setOffline(false)
-            _ = try await delegate.client.refresh()
+            _ = try await delegate.push.refresh()
             #expect(phone.backend.count("POST", "/7/replies") == 0)
         }
 
@@ -68,7 +68,7 @@ extension AppleFace {
             let answers = await respond(delegate, to: 7, "richPushReply", text: "On my way")
             #expect(answers.values == [true] && answers.allOnMain)
             #expect(await soon { phone.backend.count("POST", "/7/replies") == 1 })
-            #expect(delegate.client.router.contents.isEmpty)
+            #expect(delegate.push.router.contents.isEmpty)
             #expect(await soon { UIApplication.shared.fakeOpenTasks.isEmpty })
         }
 
@@ -79,9 +79,9 @@ extension AppleFace {
             let restarted = try phone.launch()
             #expect(phone.center.delegate === restarted)
             _ = await respond(restarted, to: 7, UNNotificationDefaultActionIdentifier)
-            #expect(await soon { restarted.client.router.contents.last?.state == .ready })
+            #expect(await soon { restarted.push.router.contents.last?.state == .ready })
             let shown = Locked<[OpenedContent]>([])
-            restarted.client.attach(show: { content in shown.with { $0.append(content) } })
+            restarted.push.attach(show: { content in shown.with { $0.append(content) } })
             #expect(shown.with { $0.map(\.state) } == [.ready])
         }
 
@@ -93,7 +93,7 @@ extension AppleFace {
             _ = await push(TestPhone.payload(7), to: delegate)
             _ = await push(TestPhone.payload(8), to: delegate)
             let shown = Locked<[OpenedContent]>([])
-            delegate.client.attach(show: { content in shown.with { $0.append(content) } })
+            delegate.push.attach(show: { content in shown.with { $0.append(content) } })
             _ = await respond(delegate, to: 7, UNNotificationDefaultActionIdentifier)
             #expect(await soon { shown.with { !$0.isEmpty } })
             let file = try #require(shown.with { $0.last?.content?.file })
@@ -110,7 +110,7 @@ extension AppleFace {
         func presents() async throws {
             let delegate = try await phone.signedIn()
             let offers = Locked<[ContentOffer]>([])
-            delegate.client.attach(show: { _ in }, offer: { offer in offers.with { $0.append(offer) } })
+            delegate.push.attach(show: { _ in }, offer: { offer in offers.with { $0.append(offer) } })
             let rich = await askToPresent(delegate, richID: "7")
             #expect(rich.0 == [.list] && rich.onMain)
             #expect(offers.with { $0.map(\.richID) } == [id(7)])
@@ -123,11 +123,11 @@ extension AppleFace {
             let delegate = try await phone.signedIn()
             phone.backend.store(7)
             let shown = Locked<[OpenedContent]>([])
-            delegate.client.attach(show: { content in shown.with { $0.append(content) } }, offer: { _ in })
+            delegate.push.attach(show: { content in shown.with { $0.append(content) } }, offer: { _ in })
             let offer = ContentOffer(richID: id(7), title: nil, message: "Words")
-            await delegate.client.answer(offer, more: false)
+            await delegate.push.answer(offer, more: false)
             #expect(shown.with { $0.isEmpty })
-            await delegate.client.answer(offer, more: true)
+            await delegate.push.answer(offer, more: true)
             #expect(shown.with { $0.last?.state } == .ready)
         }
     }

@@ -10,16 +10,6 @@ import UserNotifications
 @testable import RichPushDevice
 @testable import RichPushExtension
 
-/// An app delegate as an app writes it, but on a scripted backend.
-final class TestAppDelegate: RichPushAppDelegate {
-    override class var configuration: RichPushConfiguration { TestPhone.configuration }
-    var device: DevicePorts?
-
-    override func makeClient() -> RichPushClient {
-        device.map { RichPushClient(configuration: Self.configuration, device: $0) } ?? super.makeClient()
-    }
-}
-
 /// A service extension as an app writes it, but on a scripted backend.
 ///
 /// `@unchecked` is safe: the ports are set before the first push and never again.
@@ -85,19 +75,22 @@ final class TestPhone {
     }
 
     /// A new process of the app, as far as the end of its launch.
-    func launch(clock: any ServiceClock = SystemClock()) throws -> TestAppDelegate {
+    func launch(
+        clock: any ServiceClock = SystemClock(), signInToken: SignInTokenProvider? = nil
+    ) throws -> RichPushDelegate {
         FakeKeychain.shared.setOwnGroup("app")
-        let delegate = TestAppDelegate()
-        delegate.device = try ports(clock: clock)
+        let push = RichPush(configuration: Self.configuration, device: try ports(clock: clock), signInToken: signInToken)
+        let delegate = RichPushDelegate(push)
+        push.install(delegate)
         _ = delegate.application(.shared, didFinishLaunchingWithOptions: nil)
         return delegate
     }
 
     /// As above, with alice signed in.
-    func signedIn(clock: any ServiceClock = SystemClock()) async throws -> TestAppDelegate {
+    func signedIn(clock: any ServiceClock = SystemClock()) async throws -> RichPushDelegate {
         let delegate = try launch(clock: clock)
         delegate.application(.shared, didRegisterForRemoteNotificationsWithDeviceToken: Data([0x0A, 0xBC]))
-        try await delegate.client.signIn(user: "alice", password: "secret")
+        try await delegate.push.signIn(user: "alice", password: "secret")
         return delegate
     }
 
@@ -160,7 +153,7 @@ func soon(_ condition: @MainActor () async -> Bool) async -> Bool {
 
 /// Lets the system call with a background push, and waits for the answer.
 @MainActor
-func push(_ payload: [AnyHashable: Any], to delegate: RichPushAppDelegate) async -> UIBackgroundFetchResult {
+func push(_ payload: [AnyHashable: Any], to delegate: RichPushDelegate) async -> UIBackgroundFetchResult {
     let first = First()
     return await withCheckedContinuation { continuation in
         delegate.application(.shared, didReceiveRemoteNotification: payload) { result in
@@ -172,7 +165,7 @@ func push(_ payload: [AnyHashable: Any], to delegate: RichPushAppDelegate) async
 /// Lets the user act and reports it as the system does: on a thread that is not the main one.
 @discardableResult
 func respond(
-    _ delegate: RichPushAppDelegate, to number: Int, _ action: String, text: String? = nil, kind: String = "img",
+    _ delegate: RichPushDelegate, to number: Int, _ action: String, text: String? = nil, kind: String = "img",
     counting answers: Answers<Bool> = Answers()
 ) async -> Answers<Bool> {
     let first = First()
@@ -196,7 +189,7 @@ func respond(
 
 /// Lets the system ask how to show a push over the app; as above.
 func askToPresent(
-    _ delegate: RichPushAppDelegate, richID: String?, body: String = "You have a new message", subject: String? = nil,
+    _ delegate: RichPushDelegate, richID: String?, body: String = "You have a new message", subject: String? = nil,
     isNeutral: Bool = false
 ) async -> (UNNotificationPresentationOptions, onMain: Bool) {
     let first = First()

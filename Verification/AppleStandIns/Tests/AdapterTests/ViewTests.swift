@@ -51,7 +51,7 @@ extension AppleFace {
         private func fetched(_ kind: ContentKind, _ bytes: Data, _ mediaType: String, named name: String?) async throws
             -> OpenedContent
         {
-            let client = try await phone.signedIn().client
+            let client = try await phone.signedIn().push
             phone.backend.store(7, kind: kind, bytes: bytes, mediaType: mediaType)
             phone.backend.state.with { $0.stored[id(7)]?.entry.content?.fileName = name }
             return await client.open(id(7))
@@ -131,9 +131,9 @@ extension AppleFace {
 
         @Test("list the inbox, unread first in what a screen reader says, and read it again when pulled down")
         func inbox() async throws {
-            let client = try await phone.signedIn().client
+            let client = try await phone.signedIn().push
             phone.backend.store(7, title: "Cat", message: "Look")
-            let model = InboxModel(client: client)
+            let model = InboxModel(push: client)
             await model.refresh()
             var tapped: [RichID] = []
             let view = RichPushInboxView(model: model) { tapped.append($0.id) }
@@ -153,8 +153,8 @@ extension AppleFace {
         @Test("read the inbox again when the system shows a notification over the app, also when the extension left nothing")
         func inboxBehind() async throws {
             let delegate = try await phone.signedIn()
-            let client = delegate.client
-            let model = InboxModel(client: client)
+            let client = delegate.push
+            let model = InboxModel(push: client)
             let before = phone.backend.count("GET", "/notifications")
             let loading = Task { await model.load() }
             #expect(await soon { !model.isLoading && phone.backend.count("GET", "/notifications") > before })
@@ -168,8 +168,8 @@ extension AppleFace {
 
         @Test("ask the server no more for every notification that comes while it is being asked, and show the last of them")
         func burst() async throws {
-            let client = try await phone.signedIn().client
-            let model = InboxModel(client: client)
+            let client = try await phone.signedIn().push
+            let model = InboxModel(push: client)
             let before = phone.backend.count("GET", "/notifications")
             let loading = Task { await model.load() }
             #expect(await soon { !model.isLoading && phone.backend.count("GET", "/notifications") == before + 1 })
@@ -204,8 +204,8 @@ extension AppleFace {
 
         @Test("show an empty inbox and a failed one as what they are")
         func emptyInbox() async throws {
-            let client = try await phone.signedIn().client
-            let model = InboxModel(client: client)
+            let client = try await phone.signedIn().push
+            let model = InboxModel(push: client)
             #expect(fakeScreen(RichPushInboxView(model: model) { _ in }).texts.contains("Nothing here yet"))
             phone.backend.setOffline(true)
             await model.refresh()
@@ -214,7 +214,7 @@ extension AppleFace {
 
         @Test("ask OK / More, one question after the other, and open what the user wants")
         func offers() async throws {
-            let client = try await phone.signedIn().client
+            let client = try await phone.signedIn().push
             phone.backend.store(7)
             let shown = Locked<[OpenedContent]>([])
             let view = Text(verbatim: "Root").richPush(client) { content in shown.with { $0.append(content) } }
@@ -233,7 +233,7 @@ extension AppleFace {
 
         @Test("do not ask the next user what the one before was asked")
         func offersOfAnother() async throws {
-            let client = try await phone.signedIn().client
+            let client = try await phone.signedIn().push
             let view = Text(verbatim: "Root").richPush(client) { _ in }
             await fakeScreen(view).all.compactMap { $0.tasks["appear"] }.first?()
             await client.router.offer(ContentOffer(richID: id(7), title: "Cat", message: "Look"))
@@ -244,7 +244,7 @@ extension AppleFace {
 
         @Test("notify the app when another user may come, so that nothing of the previous one stays on its screen")
         func forgetting() async throws {
-            let client = try await phone.signedIn().client
+            let client = try await phone.signedIn().push
             let path = Locked<[RichID]>([])
             let view = Text(verbatim: "Root").richPush(client) { content in
                 path.with { $0 = [content.richID] }
@@ -264,9 +264,9 @@ extension AppleFace {
 
         @Test("open a content by its number, and again after a failure")
         func screen() async throws {
-            let client = try await phone.signedIn().client
+            let client = try await phone.signedIn().push
             phone.backend.setOffline(true)
-            let view = RichPushContentScreen(id(7), client: client)
+            let view = RichPushContentScreen(id(7), push: client)
             await fakeScreen(view).all.compactMap { $0.tasks["task"] }.first?()
             #expect(fakeScreen(view).first("id", "richpush.retry") != nil)
             phone.backend.setOffline(false)

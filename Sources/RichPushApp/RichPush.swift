@@ -1,5 +1,7 @@
 #if canImport(UIKit) && canImport(UserNotifications)
+    import Combine
     import Foundation
+    import Observation
     import RichPushDevice
     import RichPushModel
     import RichPushPlatform
@@ -8,13 +10,22 @@
 
     /// Rich push in an app: sign in, inbox, content, sending, and what the system delivers.
     ///
-    /// An app has one, made by `RichPushAppDelegate` or by the app itself at launch. It swizzles nothing: an app with a delegate
-    /// of its own forwards the system's calls to the functions of the same names.
+    /// An app has one, from `configure(_:signInToken:notificationDelegate:)`. SwiftUI observes its `state`: as an `Observable` from iOS 17
+    /// on, as an `ObservableObject` in any version. It swizzles nothing: `RichPushDelegate` hands it the system's calls, or the app's own
+    /// delegate forwards them to the functions of the same names.
     @MainActor
-    public final class RichPushClient {
+    public final class RichPush: ObservableObject {
+        /// The one that `configure` made.
+        private(set) static var current: RichPush?
+        /// The notification centre's delegate of an app without its own; the centre does not keep it.
+        private static var ownDelegate: RichPushDelegate?
+
         public let configuration: RichPushConfiguration
-        /// The engine below the system's services, for what this class does not offer.
-        public let engine: RichPushEngine
+        package let engine: RichPushEngine
+        /// What views observe; the registrar is that of `Observation`, where the system has it.
+        @Published private var observed = RichPushState.starting
+        private let registrar: (any Sendable)?
+        private var readings = 0
         let router = AppRouter()
         let environment: SystemEnvironment
         let notifications = SystemNotifications()
@@ -23,32 +34,59 @@
         /// The delegate that the notification centre should call; a diagnosis checks whether it still does.
         weak var delegate: (any UNUserNotificationCenterDelegate)?
         private var observers: [any NSObjectProtocol] = []
-        private var isStarted = false
 
-        /// Creates a client with the system's network, key chain and files.
-        public convenience init(configuration: RichPushConfiguration) {
+        /// Configures rich push: once, before the launch has ended, as in the `init` of a SwiftUI app or in
+        /// `application(_:didFinishLaunchingWithOptions:)`. A tap that starts the app is missed later (Reference/IOSClient.md#3).
+        ///
+        /// - Parameters:
+        ///   - configuration: the same as in the service extension.
+        ///   - signInToken: gives new sign-in tokens of the app's own accounts; absent when users have passwords.
+        ///   - notificationDelegate: the app's own delegate of the notification centre, which the app keeps and which forwards its two
+        ///     calls; absent for an app that has no notifications but these.
+        ///
+        /// Throws `SetupError` for a mistake in the app's set-up. It is there from the first launch on and does not come later.
+        public static func configure(
+            _ configuration: RichPushConfiguration, signInToken: SignInTokenProvider? = nil,
+            notificationDelegate: (any UNUserNotificationCenterDelegate)? = nil
+        ) throws(SetupError) -> RichPush {
+            guard current == nil else { throw .configuredTwice }
+            try SetupError.check(configuration)
             let events = EventSource()
-            let device =
-                (try? DevicePorts.system(configuration, isForApp: true, log: events))
-                ?? .unavailable(configuration, log: events)
-            self.init(configuration: configuration, device: device, events: events)
+            // A full disk is no mistake in the set-up: every call then throws `storage`.
+            let device: DevicePorts
+            do throws(StorageError) {
+                device = try .system(configuration, isForApp: true, log: events)
+            } catch {
+                device = .unavailable(configuration, log: events)
+            }
+            let push = RichPush(configuration: configuration, device: device, events: events, signInToken: signInToken)
+            let own = RichPushDelegate(push)
+            (current, ownDelegate) = (push, own)
+            push.install(notificationDelegate ?? own)
+            return push
         }
 
-        /// Creates a client with other ports, as tests do. The log of `device` is replaced by `events`.
-        public convenience init(configuration: RichPushConfiguration, device: DevicePorts) {
-            self.init(configuration: configuration, device: device, events: EventSource(relay: device.log))
+        /// With other ports, for tests. The log of `device` gets the events too.
+        convenience init(
+            configuration: RichPushConfiguration, device: DevicePorts, signInToken: SignInTokenProvider? = nil
+        ) {
+            self.init(
+                configuration: configuration, device: device, events: EventSource(relay: device.log), signInToken: signInToken)
         }
 
-        private init(configuration: RichPushConfiguration, device: DevicePorts, events: EventSource) {
+        private init(
+            configuration: RichPushConfiguration, device: DevicePorts, events: EventSource, signInToken: SignInTokenProvider?
+        ) {
             let configuration = configuration.inUsersLanguage()
             var device = device
             device.log = events
             self.configuration = configuration
             eventSource = events
+            registrar = Self.makeRegistrar()
             environment = SystemEnvironment()
             let ports = AppPorts(
                 notifications: notifications, push: SystemPushRegistration(), environment: environment, router: router,
-                scheduling: configuration.refreshTask.map(SystemBackgroundScheduling.init))
+                scheduling: configuration.refreshTask.map(SystemBackgroundScheduling.init), signInToken: signInToken)
             engine = RichPushEngine(configuration: configuration, device: device, app: ports)
             downloads = BackgroundDownloads(
                 engine: engine, configuration: configuration, clock: device.clock, log: events)
@@ -57,16 +95,26 @@
         /// What the engine does, from now on, for logs and tests. Slow readers miss the oldest of more than 256.
         public var events: AsyncStream<DeviceEvent> { eventSource.stream() }
 
-        /// Starts once: registers the category, asks for a device token, sends what waits for the server.
-        func start() {
-            guard !isStarted else { return }
-            isStarted = true
+        /// Takes the system's calls from now on: registers the category, asks for a device token, sends what waits for the server.
+        func install(_ delegate: any UNUserNotificationCenterDelegate) {
+            self.delegate = delegate
+            UNUserNotificationCenter.current().delegate = delegate
+            if let task = configuration.refreshTask { BackgroundRefresh.register(task, engine: engine) }
             observe(UIApplication.didBecomeActiveNotification) { await $0.didBecomeActive() }
-            observe(UIApplication.protectedDataDidBecomeAvailableNotification) { await $0.engine.didUnlock() }
-            Task { await engine.start() }
+            observe(UIApplication.protectedDataDidBecomeAvailableNotification) { await $0.didUnlock() }
+            let changes = events
+            Task { [weak self] in
+                for await event in changes where [.signedIn, .signedOut, .rejected].contains(event.kind) {
+                    await self?.readState()
+                }
+            }
+            Task {
+                await engine.start()
+                await readState()
+            }
         }
 
-        private func observe(_ name: Notification.Name, _ work: @escaping @MainActor (RichPushClient) async -> Void) {
+        private func observe(_ name: Notification.Name, _ work: @escaping @MainActor (RichPush) async -> Void) {
             let observer = NotificationCenter.default.addObserver(forName: name, object: nil, queue: nil) { [weak self] _ in
                 Task { @MainActor in
                     guard let self else { return }
@@ -77,7 +125,56 @@
         }
 
         /// Also when no user is signed in: a sign-out may still have to reach the server.
-        private func didBecomeActive() async { _ = try? await engine.refresh() }
+        private func didBecomeActive() async {
+            _ = try? await engine.refresh()
+            await readState()
+        }
+
+        private func didUnlock() async {
+            await engine.didUnlock()
+            await readState()
+        }
+
+        /// Whether a user is signed in. Views that read it are drawn again when it changes.
+        public var state: RichPushState {
+            noteReading()
+            return observed
+        }
+
+        /// The name of the user who is signed in; `nil` when none is, or it is not known yet.
+        public var user: String? { state.session?.user }
+
+        /// Reads the state anew. Of several readings under way the last one counts.
+        func readState() async {
+            readings += 1
+            var (reading, state) = (readings, await engine.state)
+            while reading != readings { (reading, state) = (readings, await engine.state) }
+            let before = observed.session?.id
+            // What is open or waits was for the user before, whose session may have ended without a call of the app.
+            if let before, before != state.session?.id {
+                router.forget()
+                downloads.cancel()
+            }
+            if state != observed { change(to: state) }
+        }
+
+        private static func makeRegistrar() -> (any Sendable)? {
+            if #available(iOS 17.0, macOS 14.0, *) { ObservationRegistrar() } else { nil }
+        }
+
+        private func noteReading() {
+            if #available(iOS 17.0, macOS 14.0, *), let registrar = registrar as? ObservationRegistrar {
+                registrar.access(self, keyPath: \.state)
+            }
+        }
+
+        private func change(to state: RichPushState) {
+            if #available(iOS 17.0, macOS 14.0, *), let registrar = registrar as? ObservationRegistrar {
+                registrar.withMutation(of: self, keyPath: \.state) { observed = state }
+            } else {
+                observed = state
+            }
+        }
 
         /// Sets where content is shown and who asks OK / More. What waited, as after a tap that started the app, is delivered now.
         ///
@@ -93,9 +190,25 @@
         }
     }
 
-    extension RichPushClient {
-        /// The name of the signed-in user; `nil` when no user is signed in, or before the first unlock.
-        public var user: String? { get async { await engine.session?.user } }
+    @available(iOS 17.0, macOS 14.0, *)
+    extension RichPush: Observable {}
+
+    extension RichPush {
+        /// Signs the app's user in with a token of the app's own accounts: of an issuer that the server trusts, or a one-time token of
+        /// the app's backend. To be called after the app's own sign-in, and again when the app's user changes; the rest is done by
+        /// `signInToken` of `configure`. The token is kept nowhere.
+        ///
+        /// After an error whose `remedy` is `tryLater` it goes on by itself, and `state` says when it is done. Throws besides
+        /// `tokenRejected`, whose problem says why, and `refused` when another account has the user name.
+        public func signIn(token: String) async throws(RichPushError) {
+            do throws(RichPushError) {
+                try await engine.signIn(token: token)
+            } catch {
+                await readState()
+                throw error
+            }
+            await readState()
+        }
 
         /// Signs in and registers this installation. A user who was signed in before is signed out first; call `signOut` yourself to
         /// learn what they lost by that.
@@ -104,7 +217,13 @@
             router.forget()
             downloads.cancel()
             defer { router.forget() }
-            try await engine.signIn(user: user, password: password)
+            do throws(RichPushError) {
+                try await engine.signIn(user: user, password: password)
+            } catch {
+                await readState()
+                throw error
+            }
+            await readState()
         }
 
         /// Signs out: nothing of the user stays on the device. Then, for at most `DeviceLimits.signOutDeadline`, the client sends the
@@ -120,7 +239,9 @@
             router.forget()
             downloads.cancel()
             defer { router.forget() }
-            return try await engine.signOut()
+            let result = try await engine.signOut()
+            await readState()
+            return result
         }
 
         /// The tags by which an audience may name this installation.
@@ -144,6 +265,13 @@
 
         /// A content from the device or the server, else the reason why it is not available.
         public func open(_ id: RichID) async -> OpenedContent { await engine.open(id) }
+
+        /// Opens a content on the screens that `attach` named: as loading first, then with its result.
+        public func show(_ id: RichID) async { await engine.show(id) }
+
+        /// The fingerprint of this device's public key, to be compared with what a sender of encrypted content sees; `nil` when no user
+        /// is signed in or the app opens nothing encrypted.
+        public var sealingFingerprint: String? { get async { await engine.sealingFingerprint } }
 
         /// What the device has of a notification, for a list with thumbnails.
         public func downloadedContent(of id: RichID) async -> CachedContent? { await engine.downloadedContent(of: id) }
@@ -173,53 +301,6 @@
         ) async throws(RichPushError) -> ContentAnswer {
             try await engine.upload(content, mediaType: mediaType, fileName: fileName)
         }
-
-        /// Looks at how the app is set up and says what is wrong. It asks the backend once, so it may take some seconds.
-        public func diagnose() async -> Diagnosis {
-            var facts = SetupFacts()
-            facts.hasAppGroup = configuration.appGroup.map { SharedFolder.inGroup($0) != nil }
-            facts.hasSharedKeychain = Self.probe(DevicePorts.secrets(probing: configuration))
-            facts.hasServiceExtension = Self.carriesServiceExtension
-            facts.hasRemoteNotificationMode = Self.listed(under: "UIBackgroundModes").contains("remote-notification")
-            let tasks = Self.listed(under: "BGTaskSchedulerPermittedIdentifiers")
-            facts.listsRefreshTask = configuration.refreshTask.map { tasks.contains($0) }
-            facts.environment = PushSigning.current?.rawValue
-            facts.hasToken = environment.hasToken
-            let center = UNUserNotificationCenter.current()
-            facts.hasDelegate = delegate != nil && center.delegate === delegate
-            facts.hasCategory = await notifications.hasCategory(PushEnvelope.category)
-            facts.hasBackgroundRefresh = UIApplication.shared.backgroundRefreshStatus == .available
-            facts.isInLowPowerMode = ProcessInfo.processInfo.isLowPowerModeEnabled
-            facts.permission = await permission.rawValue
-            facts.handlesOffers = !configuration.offersInForeground || router.handlesOffers
-            facts.isSignedIn = await engine.session != nil
-            if facts.isSignedIn {
-                do throws(RichPushError) { _ = try await engine.refresh() } catch { facts.backendFailure = error.code }
-            }
-            facts.serverEnvironments = await engine.serverEnvironments
-            return Diagnosis(facts)
-        }
-
-        /// Writes, reads and removes a secret under a service name of its own.
-        private static func probe(_ secrets: KeychainSecretStore) -> Bool {
-            defer { try? secrets.removeSecret(.credential) }
-            return (try? secrets.setSecret("probe", for: .credential)) != nil
-                && (try? secrets.secret(.credential)) == "probe"
-        }
-
-        private static func listed(under key: String) -> [String] {
-            Bundle.main.object(forInfoDictionaryKey: key) as? [String] ?? []
-        }
-
-        static var carriesServiceExtension: Bool {
-            guard let folder = Bundle.main.builtInPlugInsURL,
-                let plugIns = try? FileManager.default.contentsOfDirectory(at: folder, includingPropertiesForKeys: nil)
-            else { return false }
-            return plugIns.contains { plugIn in
-                let about = Bundle(url: plugIn)?.object(forInfoDictionaryKey: "NSExtension") as? [String: Any]
-                return about?["NSExtensionPointIdentifier"] as? String == "com.apple.usernotifications.service"
-            }
-        }
     }
 
     /// The tags of an installation.
@@ -232,13 +313,6 @@
         /// Replaces them. Throws `badTag`, and `refused` for tags that only the server may set. If the server cannot be reached now and
         /// refuses the tags later, the event `tagsRefused` reports it.
         public func set(_ tags: [String]) async throws(RichPushError) { try await engine.setTags(tags) }
-    }
-
-    extension DevicePorts {
-        /// The same place as the real secrets, under another name.
-        fileprivate static func secrets(probing configuration: RichPushConfiguration) -> KeychainSecretStore {
-            KeychainSecretStore(service: "richpush probe", sharedGroup: configuration.appGroup, isForApp: true)
-        }
     }
 
     /// Passes every event to all streams.
@@ -266,36 +340,5 @@
         }
 
         private func remove(_ id: UUID) { _ = lock.withLock { listeners.removeValue(forKey: id) } }
-    }
-
-    /// Which of Apple's two push services the app is signed for. A token of one is refused by the other.
-    enum PushSigning: String {
-        case sandbox, production
-
-        /// An app from the store carries no profile; one from Xcode or for testers carries the profile that says it.
-        static var current: PushSigning? {
-            #if targetEnvironment(simulator)
-                return .sandbox
-            #else
-                guard let file = Bundle.main.url(forResource: "embedded", withExtension: "mobileprovision") else {
-                    return .production
-                }
-                return (try? Data(contentsOf: file)).flatMap { PushSigning(profile: $0) }
-            #endif
-        }
-
-        /// Reads a provisioning profile: a property list inside a signature. `nil` when it does not allow pushes at all.
-        init?(profile: Data) {
-            let text = String(decoding: profile, as: UTF8.self)
-            guard let key = text.range(of: "<key>aps-environment</key>"),
-                let start = text.range(of: "<string>", range: key.upperBound..<text.endIndex),
-                let end = text.range(of: "</string>", range: start.upperBound..<text.endIndex)
-            else { return nil }
-            switch text[start.upperBound..<end.lowerBound] {
-            case "development": self = .sandbox
-            case "production": self = .production
-            default: return nil
-            }
-        }
     }
 #endif

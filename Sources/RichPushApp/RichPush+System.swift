@@ -7,20 +7,12 @@
     import UIKit
     import UserNotifications
 
-    /// The system's calls, by the names that they have in the delegates. `RichPushAppDelegate` forwards them; an app with a
-    /// delegate of its own forwards them by hand, each on the thread on which it comes.
-    extension RichPushClient {
+    /// The system's calls, by the names that they have in the delegates. `RichPushDelegate` forwards them; an app with a
+    /// delegate of its own forwards them by hand, each on the thread on which it comes. The delegate of the notification centre is set by
+    /// `configure`.
+    extension RichPush {
         /// What the app may take of the about thirty seconds that the system gives a background push.
         private static let budget: Duration = .seconds(25)
-
-        /// To be called before `application(_:didFinishLaunchingWithOptions:)` returns, and `delegate` is the notification
-        /// centre's delegate from then on: one that is set later misses the tap that started the app (Reference/IOSClient.md#3).
-        public func didFinishLaunching(delegate: any UNUserNotificationCenterDelegate) {
-            UNUserNotificationCenter.current().delegate = delegate
-            self.delegate = delegate
-            if let task = configuration.refreshTask { BackgroundRefresh.register(task, engine: engine) }
-            start()
-        }
 
         /// The system gave a device token.
         public func didRegisterForRemoteNotifications(deviceToken: Data) {

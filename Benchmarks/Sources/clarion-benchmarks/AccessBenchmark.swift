@@ -1,0 +1,28 @@
+import Foundation
+
+/// What the credential of a caller costs, and what the audit adds to a send at 64 callers.
+struct AccessBenchmark {
+    private static let sends = 20_000
+    private static let shares: Set = ["audit, of the processor time of a send", "audit, of the time of a send"]
+    private static let limits = [
+        "token, RS256": 50.0, "token, ES256": 50, "token, EdDSA": 50, "service key": 5,
+        "audit, of the processor time of a send": 10,
+    ]
+
+    /// `access-costs`.
+    let costs: String
+    let rounds: Int
+
+    func run() throws -> [Measurement] {
+        var values: [String: [Double]] = [:]
+        for _ in 0..<rounds {
+            let output = try CommandRun.client([costs, "\(Self.sends)"]).output
+            let figures = try JSONDecoder().decode([String: Double].self, from: Data(output.utf8))
+            for (name, value) in figures { values[name, default: []].append(value) }
+        }
+        return values.keys.sorted().map { name in
+            Measurement(
+                name: name, unit: Self.shares.contains(name) ? "%" : "µs", values: values[name] ?? [], limit: Self.limits[name])
+        }
+    }
+}

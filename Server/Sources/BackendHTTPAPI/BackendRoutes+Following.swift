@@ -1,0 +1,47 @@
+import AppBackend
+import HTTPService
+import Hummingbird
+import RichPushModel
+
+/// How a sender learns whom a send would reach, and what became of it.
+extension BackendRoutes {
+    func addFollowingRoutes(to router: some RouterMethods<ServiceRequestContext>) {
+        add(.post, "audiences/count", for: .countAudience, to: router) { call in
+            _ = try call.query()
+            let question = try await call.request.readJSON(
+                AudienceQuestion.self, known: FieldNames.audience, limits: options.json)
+            return try .json(await backend.countAudience(question.audience, for: call.principal))
+        }
+        add(.get, "notifications/{id}/status", for: .readSends, to: router) { call in
+            _ = try call.query()
+            return try .json(await backend.status(of: call.richID(), for: call.principal))
+        }
+        add(.get, "sends", for: .readSends, to: router) { call in
+            let query = try call.query("sender", "since", "until", "before", "limit")
+            let filter = SendFilter(
+                sender: query["sender"], since: try query.moment("since"), until: try query.moment("until"))
+            let limit = try query.number("limit", in: 1...RichPushBackend.sendPageLimit)
+            return try .json(await backend.sends(filter, before: query["before"], limit: limit, for: call.principal))
+        }
+        add(.get, "sends/{id}", for: .readSends, to: router) { call in
+            let query = try call.query("outcome", "after", "limit")
+            let limit = try query.number("limit", in: 1...RichPushBackend.failurePageLimit)
+            return try .json(
+                await backend.details(
+                    ofSend: call.richID(), outcome: query["outcome"], after: query["after"], limit: limit, for: call.principal))
+        }
+    }
+}
+
+/// The body of `POST /api/v1/audiences/count`.
+private struct AudienceQuestion: Decodable {
+    /// A tag expression; absent means the caller's own devices.
+    var audience: String?
+}
+
+extension QueryParameters {
+    /// A moment in milliseconds since 1970.
+    func moment(_ name: String) throws -> Timestamp? {
+        try number(name, in: 0...Int.max).map { Timestamp(milliseconds: Int64($0)) }
+    }
+}
