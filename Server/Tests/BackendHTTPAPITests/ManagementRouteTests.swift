@@ -99,6 +99,14 @@ struct ManagementRouteTests {
         #expect(try await bench.call(.get, "/api/v1/users/zoe/export", as: "root").status == .notFound)
     }
 
+    @Test("an export that the caller may not have is refused with an error answer, before the first line")
+    func exportAbove() async throws {
+        let bench = try await BackendBench()
+        let key = try await bench.key("users")
+        #expect(try await bench.call(.get, "/api/v1/users/root/export", headers: key).status == .forbidden)
+        #expect(try await bench.call(.get, "/api/v1/users/ann/export", headers: key).status == .ok)
+    }
+
     @Test("a user who is removed or erased is gone", arguments: ["", "?erase=false", "?erase=true"])
     func removeUser(query: String) async throws {
         let bench = try await BackendBench()
