@@ -51,6 +51,7 @@ RIGHT_REFUSALS = [
     "'pns' and 'to_tag' go with a message alone",
     "a message alone needs the query parameters 'pns' and 'to_tag'",
     "the body: expected a string, the message to send",
+    "audience: a service key has no devices of its own",
     "contentId, link and coupon: at most one of them makes the content",
     "contentId: it must be present for this kind",
     "coupon: it must be present for kind coupon",
