@@ -75,7 +75,7 @@ extension BackendRoutes {
 
     /// The records of a user, a line of JSON each. What is wrong before the first line is an error answer; later the body is cut off.
     private func export(_ name: String, for principal: Principal) async throws -> Response {
-        _ = try await backend.user(name)
+        try await backend.requireExport(ofUser: name, by: principal)
         return Response(
             status: .ok, headers: [.contentType: "application/x-ndjson", .cacheControl: "no-store"],
             body: ResponseBody { [backend] writer in

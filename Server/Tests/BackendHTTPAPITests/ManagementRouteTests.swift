@@ -99,6 +99,15 @@ struct ManagementRouteTests {
         #expect(try await bench.call(.get, "/api/v1/users/zoe/export", as: "root").status == .notFound)
     }
 
+    @Test("an export that the caller may not have is refused with an error answer, before the first line")
+    func exportAbove() async throws {
+        let bench = try await BackendBench()
+        let key = try await bench.key("users")
+        for (name, status) in [("root", HTTPResponse.Status.forbidden), ("ann", .ok)] {
+            #expect(try await bench.call(.get, "/api/v1/users/\(name)/export", headers: key).status == status)
+        }
+    }
+
     @Test("a user who is removed or erased is gone", arguments: ["", "?erase=false", "?erase=true"])
     func removeUser(query: String) async throws {
         let bench = try await BackendBench()

@@ -75,6 +75,7 @@ class Stage:
         apns = self.start("apns", os.path.join(programs, "clarion-lab"), "emulator", "--port", "0", "--management-port", "0",
                           "--admin-port", "0", "--directory", f"{folder}/apns")
         self.phones = apns.printed(r"(http://[^/ ]*)/apps")
+        call(self.phones, "PUT", f"/apps/{TOPIC}", body={"teamId": "LOCALTEAM0"})
         issuers = f"{folder}/issuers.yaml"
         with open(issuers, "w", encoding="ascii") as file:
             file.write(ISSUERS.format(issuer=provider.issuer, audience=APP))
@@ -109,7 +110,10 @@ class Stage:
             program.stop()
 
     def device_token(self, device):
-        return call(self.phones, "POST", f"/devices/{device}/tokens", body={"topic": TOPIC})[1]["token"]
+        status, answer = call(self.phones, "POST", f"/devices/{device}/tokens", body={"topic": TOPIC})
+        if status != 200:
+            raise SystemExit(f"the local APNs gave no device token: {status} {answer!r}")
+        return answer["token"]
 
     def sign_in(self, device, token):
         """What a phone is answered that brings a token of the provider."""
@@ -183,12 +187,7 @@ def outage_and_rotation(stage, provider, folder):
     stage.is_refused("a token of a third key is refused: the set was fetched this minute", provider.id_token("alice", APP), unknown)
 
 
-def tell(stage, provider, folder):
-    key = signing_key(folder, "first.pem")
-    provider.set_up(key)
-    for client in (APP, OTHER_APP):
-        provider.add_client(client)
-    provider.add_user("alice")
+def tell(stage, provider, folder, key):
     token = provider.id_token("alice", APP)
     credential = stage.signs_in("a phone signs in with a token of the provider", "phone", token)
     expect("the token itself opens no other route", call(stage.address, "GET", "/api/v1/me", token)[0], 401)
@@ -204,10 +203,15 @@ def main():
     stage = None
     try:
         provider.start()
+        key = signing_key(folder, "first.pem")
+        provider.set_up(key)
+        for client in (APP, OTHER_APP):
+            provider.add_client(client)
+        provider.add_user("alice")
         stage = Stage(programs, provider, folder)
-        tell(stage, provider, folder)
+        tell(stage, provider, folder, key)
     except BaseException:
-        print(provider.log()[-5_000:], stage.server.text()[-5_000:] if stage else "", file=sys.stderr)
+        print("-- what provider and server said", provider.log()[-5_000:], stage.server.text()[-5_000:] if stage else "", sep="\n", file=sys.stderr)
         raise
     finally:
         if stage:

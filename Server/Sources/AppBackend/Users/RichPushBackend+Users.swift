@@ -225,16 +225,23 @@ extension RichPushBackend {
 
 /// Export and erasure of everything that is stored about a user.
 extension RichPushBackend {
-    /// Hands out everything that is stored about a user: each record as one line of JSON, and each content of theirs. Throws
-    /// `not-found`.
+    /// Throws what `exportUser` throws before it hands out anything: `not-found`, and `forbidden` for a user above the caller.
+    @discardableResult
+    public func requireExport(ofUser name: String, by principal: Principal?) async throws -> User {
+        let user = try await user(name)
+        try Self.requirePower(over: user.role, principal)
+        return user
+    }
+
+    /// Hands out everything that is stored about a user: each record as one line of JSON, and each content of theirs. Throws as
+    /// `requireExport`.
     ///
     /// The last lines, of kind `inbox`, are what they may read now, from any sender.
     public func exportUser(
         name: String, by principal: Principal? = nil, line: (String) async throws -> Void,
         content: (_ id: String, _ fileName: String?, ReadableContent) async throws -> Void
     ) async throws {
-        let user = try await user(name)
-        try Self.requirePower(over: user.role, principal)
+        let user = try await requireExport(ofUser: name, by: principal)
         try await parts.store.record(entry(.userExported, by: principal, subject: user.name.text))
         for kind in parts.store.userDataKinds {
             try await forEachRecord(kind, of: user) { record in

@@ -70,7 +70,8 @@ extension SQLBackendStore {
 
     public func eraseAudit(of name: UserName, limit: Int) async throws -> Int {
         try await writing { transaction in
-            let pattern = "%username:\(name.folded.replacing("_", with: "\\_"))%"
+            // No user name has an exclamation mark.
+            let pattern = "%username:\(name.folded.replacing("_", with: "!_"))%"
             return try transaction.run(AuditSQL.eraseActor, name.folded, limit)
                 + transaction.run(AuditSQL.eraseSubject, name.folded, limit)
                 + transaction.run(AuditSQL.eraseAudience, pattern, limit)
@@ -178,6 +179,6 @@ private enum AuditSQL {
         UPDATE audit_entries SET details = NULL, details_salt = NULL
         WHERE app_id = $1 AND entry_id IN (
             SELECT entry_id FROM audit_entries
-            WHERE app_id = $1 AND action = 'send.accepted' AND LOWER(details) LIKE $2 ESCAPE '\' LIMIT $3)
+            WHERE app_id = $1 AND action = 'send.accepted' AND LOWER(details) LIKE $2 ESCAPE '!' LIMIT $3)
         """)
 }
