@@ -167,6 +167,15 @@ struct UserImportTests {
         #expect(entries.map(\.details) == ["created=100 changed=0 unchanged=0 refused=0 cut-off=true"])
     }
 
+    @Test("an import that fails after a whole number of batches has stored every line before")
+    func cutOffAtBatch() async throws {
+        let test = try await TestBackend()
+        let rows = (0..<200).map { Result<UserRow, ServiceError>.success(UserRow(name: "user-\($0)")) }
+        let lines = Self.stream(rows, then: ServiceError(.payloadTooLarge))
+        #expect(await code { try await test.backend.importUsers(lines) { _ in } } == .payloadTooLarge)
+        #expect(try await test.backend.users().count == 200)
+    }
+
     @Test("an import that is cut off before anything changed leaves no entry")
     func cutOffEarly() async throws {
         let test = try await TestBackend()

@@ -62,11 +62,11 @@ extension RichPushBackend {
         do {
             var batch = UserImportBatch(principal: principal)
             for try await line in lines {
-                if batch.lines.count == Self.importBatch {
-                    for found in try await store(batch, isLast: false, &counts) { try fate(found) }
-                    batch = UserImportBatch(principal: principal)
-                }
                 batch.add(line)
+                // At once: the next line may never come, or be one too many.
+                guard batch.lines.count == Self.importBatch else { continue }
+                for found in try await store(batch, isLast: false, &counts) { try fate(found) }
+                batch = UserImportBatch(principal: principal)
             }
             for found in try await store(batch, isLast: true, &counts) { try fate(found) }
         } catch {
