@@ -101,7 +101,7 @@ struct UserImportTests {
         #expect(test.hub.devices[phone]?.tags.map(\.text) == ["username:ann", "silver", "beta"])
     }
 
-    @Test("a line whose tags did not reach a device says so, and the same line again brings them there")
+    @Test("a line whose tags did not reach a device says so, and the upkeep brings them there")
     func unreachedDevice() async throws {
         let test = try await TestBackend()
         _ = try await test.install(try await test.user("ann", .user), "phone", handle: 1)

@@ -1,4 +1,5 @@
 import AuditTrail
+import PushHub
 import RichPushModel
 import ServiceErrors
 
@@ -41,7 +42,7 @@ public struct UserImportFate: Sendable, Hashable, Codable {
     /// As the line gives it; absent when it has none that can be read.
     public var name: String?
     public var fate: Word
-    /// For a refused line the field and what is wrong with it. For any other what is left to do: then the line has to be sent again.
+    /// For a refused line the field and what is wrong with it. For any other that the hub does not know the tags of a device yet.
     public var reason: String?
 }
 
@@ -80,23 +81,19 @@ extension RichPushBackend {
         _ batch: UserImportBatch, isLast: Bool, _ counts: inout UserImportCounts
     ) async throws -> [UserImportFate] {
         let before = counts
+        let mark = DeviceChange.newMark()
         let outcomes = try await parts.store.upsertUsers(
-            batch.users, protecting: batch.protected, at: parts.clock.now
+            batch.users, protecting: batch.protected, mark: mark, at: parts.clock.now
         ) { outcomes in
             isLast ? before.adding(batch.fates(of: outcomes)).entry(wasCutOff: false) : nil
         }
         var fates = batch.fates(of: outcomes)
         counts = counts.adding(fates)
         if fates.contains(where: { $0.fate == .changed }) { forgetCredentials() }
-        for (index, given, outcome) in batch.stored(outcomes) {
-            guard let tags = given.tags else { continue }
-            switch outcome {
-            case .created, .protected: continue
-            case .changed(let user, _), .unchanged(let user):
-                // Also where nothing changed: an earlier request may have stored the tags and not reached a device.
-                do { try await bindAgain(user, with: tags) } catch {
-                    fates[index].reason = "tags: they are stored, but a device does not have them yet; send the line again"
-                }
+        for (index, outcome) in batch.stored(outcomes) {
+            guard case .changed(_, _, let devices) = outcome else { continue }
+            do { try await synchronise(devices, mark: mark) } catch {
+                fates[index].reason = "tags: they are stored; a device that the hub could not be told of gets them within minutes"
             }
         }
         return fates
@@ -147,11 +144,12 @@ private struct UserImportBatch: Sendable {
             if case .failure(let error) = line.user { fate.reason = error.detail ?? "the line cannot be read" }
             return fate
         }
-        for (index, _, outcome) in stored(outcomes) {
+        for (index, outcome) in stored(outcomes) {
             switch outcome {
             case .created: fates[index].fate = .created
             case .changed: fates[index].fate = .changed
             case .unchanged: fates[index].fate = .unchanged
+            case .overfull: fates[index].reason = BindingLimits.refusesTags.detail
             case .protected(let user):
                 fates[index].reason = "name: this user has the role \(user.role.rawValue), which the caller may not change"
             }
@@ -160,12 +158,9 @@ private struct UserImportBatch: Sendable {
     }
 
     /// The lines that went to the storage by their index, with what became of them.
-    func stored(_ outcomes: [UserUpsertOutcome]) -> [(index: Int, user: UserUpsert, outcome: UserUpsertOutcome)] {
-        var next = outcomes.makeIterator()
-        return lines.enumerated().compactMap { index, line in
-            guard let user = try? line.user.get(), let outcome = next.next() else { return nil }
-            return (index, user, outcome)
-        }
+    func stored(_ outcomes: [UserUpsertOutcome]) -> [(index: Int, outcome: UserUpsertOutcome)] {
+        let indices = lines.indices.filter { (try? lines[$0].user.get()) != nil }
+        return Array(zip(indices, outcomes))
     }
 
     private static func upsert(of row: UserRow, _ principal: Principal?) throws(ServiceError) -> UserUpsert {
