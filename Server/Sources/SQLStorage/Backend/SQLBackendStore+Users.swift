@@ -77,11 +77,11 @@ extension SQLBackendStore {
 
     public func upsertUsers(
         _ users: [UserUpsert], protecting protected: Set<UserRole>, mark: Int64, at now: Timestamp,
-        audit: @escaping @Sendable ([UserUpsertOutcome]) -> AuditEntry?
+        audit: @escaping @Sendable ([UserUpsertOutcome]) -> [AuditEntry]
     ) async throws -> [UserUpsertOutcome] {
         try await writing { transaction in
             let outcomes = try users.map { try transaction.upsert($0, protecting: protected, mark: mark, at: now) }
-            try transaction.audit(audit(outcomes))
+            for entry in audit(outcomes) { try transaction.audit(entry) }
             return outcomes
         }
     }

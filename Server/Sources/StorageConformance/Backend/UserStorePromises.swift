@@ -241,9 +241,11 @@ public enum UserStorePromises {
         ]
         let entry = AuditEntry(.usersImported, by: .command, at: Sample.time(5))
         let outcomes = try await store.upsertUsers(given, protecting: [], mark: 1, at: Sample.time(5)) { outcomes in
-            var entry = entry
-            entry.object = "\(outcomes.count)"
-            return entry
+            [entry, entry.causing(.userCreated, subject: "bob", details: "")].map {
+                var entry = $0
+                entry.object = "\(outcomes.count)"
+                return entry
+            }
         }
         var bareAda = ada
         let seller = try #require(try await store.user(named: try Sample.name("bob"))?.user)
@@ -263,8 +265,8 @@ public enum UserStorePromises {
         #expect(try await store.user(ada.id) == bareAda)
         #expect(try await store.user(named: cy.name)?.password == nil)
         while try await store.sealAudit(limit: 100) > 0 {}
-        #expect(try await store.auditEntries(after: 0, limit: 9).map(\.entry.object) == ["4"])
-        let again = try await store.upsertUsers(given, protecting: [], mark: 1, at: Sample.time(9)) { _ in nil }
+        #expect(try await store.auditEntries(after: 0, limit: 9).map(\.entry.object) == ["4", "4"])
+        let again = try await store.upsertUsers(given, protecting: [], mark: 1, at: Sample.time(9)) { _ in [] }
         #expect(again == [.unchanged(bareAda), .unchanged(seller), .unchanged(seller), .unchanged(cy)])
     }
 
@@ -276,7 +278,7 @@ public enum UserStorePromises {
         let given = [
             UserUpsert(name: root.name, role: .user, tags: gold), UserUpsert(name: try Sample.name("ada"), role: nil, tags: gold),
         ]
-        let outcomes = try await store.upsertUsers(given, protecting: [.admin], mark: 1, at: Sample.start) { _ in nil }
+        let outcomes = try await store.upsertUsers(given, protecting: [.admin], mark: 1, at: Sample.start) { _ in [] }
         #expect(outcomes.first == .protected(root))
         #expect(try await store.user(root.id) == root)
         #expect(try await store.user(named: try Sample.name("ada"))?.user.tags == gold)
@@ -334,7 +336,7 @@ extension UserStorePromises {
         try await bind("phone-1", handle: 1, own, to: ada, in: store)
         func upsert(_ texts: [String]) async throws -> [String]? {
             let given = UserUpsert(name: ada.name, role: nil, tags: texts.compactMap(Tag.init))
-            let outcomes = try await store.upsertUsers([given], protecting: [], mark: 7, at: Sample.time(20)) { _ in nil }
+            let outcomes = try await store.upsertUsers([given], protecting: [], mark: 7, at: Sample.time(20)) { _ in [] }
             guard case .changed(_, _, let devices) = outcomes.first else { return nil }
             return devices.map(\.text)
         }
@@ -358,7 +360,7 @@ extension UserStorePromises {
         func upsert(_ round: Int) async throws -> [UserUpsertOutcome] {
             let tags = (0..<20).compactMap { Tag("t\(round)-\($0)") }
             let given = [ada, bob].map { UserUpsert(name: $0.name, role: nil, tags: tags) }
-            return try await store.upsertUsers(given, protecting: [], mark: 7, at: Sample.time(20)) { _ in nil }
+            return try await store.upsertUsers(given, protecting: [], mark: 7, at: Sample.time(20)) { _ in [] }
         }
         // The user's own tag and that of the installation are among those that are remembered.
         let rounds = (BindingLimits.tags - 2) / 20
