@@ -38,8 +38,9 @@ public protocol BackendStore: AuditStore, ServiceKeyStore, SignInCountStore, Tok
     ///
     /// Returns the records that were bound again, or `nil` when there was no such user. More than `BindingLimits` allows throws
     /// `quota-exceeded`, and nothing has changed.
-    func setTags(_ tags: [Tag], of id: UserID, mark: Int64, at now: Timestamp, audit entry: AuditEntry?) async throws
-        -> [RecordID]?
+    func setTags(
+        _ tags: [Tag], of id: UserID, mark: Int64, at now: Timestamp, audit entry: AuditEntry?
+    ) async throws -> [RecordID]?
 
     /// Creates those users who do not exist, without a password, and gives the others the role and the tags that are not `nil`: each in
     /// turn, all in one transaction. Where the tags are others, bindings are made again as in `setTags`. One whose role is among
