@@ -166,6 +166,17 @@ import struct RichPushModel.Tag
         #expect(try issuer.tags("phone") == ["gold", "username:ann"])
     }
 
+    @Test("a token with tags signs in a user of any role", arguments: UserRole.ofPersons)
+    func tagsOfEveryRole(role: UserRole) async throws {
+        let issuer = try await IssuerAtWork()
+        let gold = try #require(Tag("gold"))
+        try await issuer.backend.addUser(name: "ann", password: nil, role: role)
+        let answer = try await issuer.exchange(try await issuer.oneTime("ann") { $0.tags = [gold] })
+        #expect(answer.credential != nil)
+        #expect(try issuer.tags("phone") == ["gold", "username:ann"])
+        #expect(try await issuer.backend.user("ann").tags == [gold])
+    }
+
     @Test("of two installations with one token at the same time, one signs in")
     func race() async throws {
         let issuer = try await IssuerAtWork()

@@ -101,7 +101,7 @@ struct UserImportTests {
         #expect(test.hub.devices[phone]?.tags.map(\.text) == ["username:ann", "silver", "beta"])
     }
 
-    @Test("a line whose tags did not reach a device says so, and the same line again brings them there")
+    @Test("a line whose tags did not reach a device says so, and the upkeep brings them there")
     func unreachedDevice() async throws {
         let test = try await TestBackend()
         _ = try await test.install(try await test.user("ann", .user), "phone", handle: 1)
@@ -141,22 +141,54 @@ struct UserImportTests {
         #expect(try await test.signIn("ann").role == .user)
     }
 
-    @Test("the audit has one entry for an import, with who made it and the counts")
+    @Test("the audit has an entry for each transaction of an import, with who made it and the counts")
     func audited() async throws {
         let test = try await TestBackend()
         let caller = try await test.signIn(with: try await test.key("shop", "users"))
         let before = try await test.audit().last?.number ?? 0
-        let rows = (0..<205).map { UserRow(name: "user-\($0)") } + [UserRow(name: "a b"), UserRow(name: "user-7", role: .sender)]
+        let last = [UserRow(name: "a b"), UserRow(name: "user-7", tags: Self.tags("x"))]
+        let rows = (0..<205).map { UserRow(name: "user-\($0)") } + last
         try await fates(test, rows, by: caller)
         let entries = try await test.audit(after: before)
-        #expect(entries.map(\.action) == ["users.imported"])
-        #expect(entries.first?.details == "created=205 changed=1 unchanged=0 refused=1")
-        #expect(entries.first?.actorKind == "key")
+        #expect(entries.map(\.action) == Array(repeating: "users.imported", count: 3))
+        let full = "created=100 changed=0 unchanged=0 refused=0"
+        #expect(entries.compactMap(\.details).sorted() == [full, full, "created=5 changed=1 unchanged=0 refused=1"].sorted())
+        #expect(entries.allSatisfy { $0.actorKind == "key" })
         #expect(entries.first?.actor?.hasPrefix("shop") == true)
         #expect(entries.first?.subject == nil)
     }
 
-    @Test("an import that is cut off keeps whole transactions, and the audit says so")
+    @Test("the audit names whom an import gave a role other than user, and whose role it changed")
+    func grantsAudited() async throws {
+        let test = try await TestBackend()
+        _ = try await test.user("root", .admin)
+        _ = try await test.user("ann", .sender)
+        let caller = try await test.signIn(with: try await test.key("office", "admin"))
+        let before = try await test.audit().last?.number ?? 0
+        try await fates(
+            test,
+            [
+                UserRow(name: "mallory", role: .admin), UserRow(name: "ann", role: .user), UserRow(name: "bob", role: .user),
+                UserRow(name: "root", role: .admin),
+            ], by: caller)
+        let entries = try await test.audit(after: before).filter { $0.subject != nil }
+        let texts = entries.map { "\($0.action) \($0.subject ?? "") \($0.details ?? "")" }
+        #expect(texts.sorted() == ["user.changed ann role=user", "user.created mallory role=admin"])
+        #expect(entries.allSatisfy { $0.actorKind == "key" && $0.actor?.hasPrefix("office") == true })
+    }
+
+    @Test("an import that changes nothing leaves no entry, and one that refuses a line does")
+    func auditedRepeat() async throws {
+        let test = try await TestBackend()
+        try await fates(test, [UserRow(name: "ann")])
+        let before = try await test.audit().last?.number ?? 0
+        try await fates(test, [UserRow(name: "ann")])
+        #expect(try await test.audit(after: before).isEmpty)
+        try await fates(test, [UserRow(name: "ann"), UserRow(name: "bob", role: .service)])
+        #expect(try await test.audit(after: before).map(\.details) == ["created=0 changed=0 unchanged=1 refused=1"])
+    }
+
+    @Test("an import that is cut off keeps whole transactions with their entries")
     func cutOff() async throws {
         let test = try await TestBackend()
         let rows = (0..<150).map { Result<UserRow, ServiceError>.success(UserRow(name: "user-\($0)")) }
@@ -164,7 +196,26 @@ struct UserImportTests {
         #expect(await code { try await test.backend.importUsers(lines) { _ in } } == .requestTimeout)
         #expect(try await test.backend.users().count == 100)
         let entries = try await test.audit()
-        #expect(entries.map(\.details) == ["created=100 changed=0 unchanged=0 refused=0 cut-off=true"])
+        #expect(entries.map(\.details) == ["created=100 changed=0 unchanged=0 refused=0"])
+    }
+
+    @Test("an import whose answer is lost on the way has the grant of each transaction that it stored in the audit")
+    func cutOffGrant() async throws {
+        let test = try await TestBackend()
+        let lines = Self.stream((0..<100).map { .success(UserRow(name: "user-\($0)", role: $0 == 0 ? .admin : nil)) })
+        await #expect(throws: CancellationError.self) {
+            try await test.backend.importUsers(lines) { _ in throw CancellationError() }
+        }
+        #expect(try await test.audit().contains { $0.action == "user.created" && $0.subject == "user-0" })
+    }
+
+    @Test("an import that fails after a whole number of batches has stored every line before")
+    func cutOffAtBatch() async throws {
+        let test = try await TestBackend()
+        let rows = (0..<200).map { Result<UserRow, ServiceError>.success(UserRow(name: "user-\($0)")) }
+        let lines = Self.stream(rows, then: ServiceError(.payloadTooLarge))
+        #expect(await code { try await test.backend.importUsers(lines) { _ in } } == .payloadTooLarge)
+        #expect(try await test.backend.users().count == 200)
     }
 
     @Test("an import that is cut off before anything changed leaves no entry")

@@ -77,6 +77,32 @@ struct UserManagementTests {
         for number in 1...3 { #expect(try tags(test, "phone-\(number)") == ["username:ann"]) }
     }
 
+    @Test("tags that a process stored before it died reach the hub by the upkeep, and the former ones leave it")
+    func diedAfterStoring() async throws {
+        let test = try await TestBackend()
+        let ann = try await test.user("ann", .user)
+        _ = try await test.install(ann, "phone", handle: 1, tags: ["beta"].compactMap(Tag.init))
+        try await test.backend.setTags(Self.tags, ofUser: "ann")
+        let silver = ["silver"].compactMap(Tag.init)
+        _ = try await test.store.setTags(silver, of: ann.userID, mark: 1, at: test.clock.now, audit: nil)
+        try await test.backend.setTags(silver, ofUser: "ann")
+        test.clock.advance(by: .seconds(121))
+        try await test.upkeep.endChanges()
+        #expect(try tags(test, "phone") == ["username:ann", "silver", "beta"])
+    }
+
+    @Test("a device with many tags of its own gets those of its user, and no more than a device may have")
+    func manyOwnTags() async throws {
+        let test = try await TestBackend()
+        let own = (1...50).map { "own-\($0)" }
+        _ = try await test.install(try await test.user("ann", .user), "phone", handle: 1, tags: own.compactMap(Tag.init))
+        let given = (1...20).map { "tag-\($0)" }
+        try await test.backend.setTags(given.compactMap(Tag.init), ofUser: "ann")
+        #expect(try tags(test, "phone") == ["username:ann"] + given + own.prefix(39))
+        try await test.backend.setTags([], ofUser: "ann")
+        #expect(try tags(test, "phone") == ["username:ann"] + own.prefix(39))
+    }
+
     @Test(
         "tags that a user cannot have are refused",
         arguments: [["username:bob"], ["Username:ann"], (0...20).map { "tag-\($0)" }])
@@ -207,6 +233,15 @@ struct UserManagementTests {
         #expect(await code { try await test.backend.setPassword("a long enough password", ofUser: "@shop") } == .conflict)
         #expect(await code { try await test.backend.setRole(.admin, ofUser: "@shop") } == .conflict)
         #expect(try await test.backend.user("@shop").role == .service)
+    }
+
+    @Test("the account of a key is neither removed nor erased, and the key goes on")
+    func serviceAccountStays() async throws {
+        let test = try await TestBackend()
+        let key = try await test.key("shop", "send")
+        #expect(await code { try await test.backend.removeUser(name: "@shop") } == .conflict)
+        #expect(await code { try await test.backend.eraseUser(name: "@shop") } == .conflict)
+        #expect(try await test.signIn(with: key).name.text == "@shop")
     }
 
     @Test("a user without a password cannot sign in with any")

@@ -116,6 +116,14 @@ struct ManagementRouteTests {
         #expect(try await bench.call(.delete, "/api/v1/users/bob\(query)", as: "root").status == .notFound)
     }
 
+    @Test("the account of a key is not removed over HTTP", arguments: ["", "?erase=true"])
+    func removeAccount(query: String) async throws {
+        let bench = try await BackendBench()
+        let key = try await bench.key("send")
+        #expect(try await bench.call(.delete, "/api/v1/users/@send\(query)", as: "root").status == .conflict)
+        #expect(try await bench.call(.get, "/api/v1/me", headers: key).status == .ok)
+    }
+
     @Test("the secret of a key is in one answer, which no cache keeps, and in no list")
     func createKey() async throws {
         let bench = try await BackendBench()

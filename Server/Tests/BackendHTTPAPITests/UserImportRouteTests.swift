@@ -67,10 +67,12 @@ struct UserImportRouteTests {
         let bench = try await BackendBench()
         let body = String(repeating: "{\"name\":\"zoe\"}\n", count: 10_000)
         #expect(try await fates(post(bench, body)).count == 10_000)
-        let answer = try await post(bench, body.replacing("zoe", with: "yan") + "{\"name\":\"late\"}\n")
+        let rows = String(repeating: "{\"name\":\"yan\"}\n", count: 9_999) + "{\"name\":\"last\"}\n"
+        let answer = try await post(bench, rows + "{\"name\":\"late\"}\n")
         #expect(answer.status == .contentTooLarge)
         #expect(answer.code == "payload-too-large")
         #expect(try await bench.call(.get, "/api/v1/users/yan", as: "root").status == .ok)
+        #expect(try await bench.call(.get, "/api/v1/users/last", as: "root").status == .ok)
         #expect(try await bench.call(.get, "/api/v1/users/late", as: "root").status == .notFound)
     }
 

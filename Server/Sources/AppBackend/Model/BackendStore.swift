@@ -33,16 +33,21 @@ public protocol BackendStore: AuditStore, ServiceKeyStore, SignInCountStore, Tok
     /// Replaces the role. Whether there was such a user.
     func setRole(_ role: UserRole, of id: UserID, audit entry: AuditEntry?) async throws -> Bool
 
-    /// Replaces the tags that each of the user's devices has. Bindings keep theirs until they are made again. Whether there was such
-    /// a user.
-    func setTags(_ tags: [Tag], of id: UserID, audit entry: AuditEntry?) async throws -> Bool
+    /// Replaces the tags that each of the user's devices has beside its own, in one transaction with the bindings that hold: each
+    /// is made again `retagged`, and noted as a change that has begun. The audit entry is written if the tags are others.
+    ///
+    /// Returns the records that were bound again, or `nil` when there was no such user. More than `BindingLimits` allows throws
+    /// `quota-exceeded`, and nothing has changed.
+    func setTags(
+        _ tags: [Tag], of id: UserID, mark: Int64, at now: Timestamp, audit entry: AuditEntry?
+    ) async throws -> [RecordID]?
 
     /// Creates those users who do not exist, without a password, and gives the others the role and the tags that are not `nil`: each in
-    /// turn, all in one transaction. One whose role is among `protected` stays as they are. `audit` makes the entry of what became of
-    /// them; it may be called more than once.
+    /// turn, all in one transaction. Where the tags are others, bindings are made again as in `setTags`. One whose role is among
+    /// `protected` stays as they are. `audit` makes the entries of what became of them; it may be called more than once.
     func upsertUsers(
-        _ users: [UserUpsert], protecting protected: Set<UserRole>, at now: Timestamp,
-        audit: @escaping @Sendable ([UserUpsertOutcome]) -> AuditEntry?
+        _ users: [UserUpsert], protecting protected: Set<UserRole>, mark: Int64, at now: Timestamp,
+        audit: @escaping @Sendable ([UserUpsertOutcome]) -> [AuditEntry]
     ) async throws -> [UserUpsertOutcome]
 
     /// Users in the order of their folded names, after `name`.

@@ -94,6 +94,15 @@ public struct BoundDevice: Hashable, Sendable {
         return all
     }
 
+    /// The device when its user, who has the tags of `user` until now, has these instead. Its own tags stay; where there would be
+    /// more than a device may have, the last of its own go.
+    public func retagged(_ given: [Tag], of user: User) -> BoundDevice {
+        let own = tags.filter { !user.tags.contains($0) && !given.contains($0) && !$0.namesUser }
+        var device = self
+        device.tags = Array(([.user(user.name)] + given + own).prefix(TagRules.maximumTags))
+        return device
+    }
+
     /// The request that makes the hub know this device. Other records of the handle go.
     var upsert: DeviceUpsert {
         DeviceUpsert(
@@ -180,6 +189,10 @@ public enum BindingLimits {
     public static let margin: Duration = .seconds(3600)
     /// With more bindings than this within the margin no tag is forgotten, so that the look through them stays short.
     public static let bindingsWithinMargin = 200
+    /// What is said when the devices of a user cannot be bound again with other tags.
+    public static let refusesTags = ServiceError(
+        .quotaExceeded,
+        "tags: the devices of this user changed too often, or had too many different tags; wait until older ones are forgotten")
 }
 
 /// What became of a request to bind.

@@ -71,8 +71,11 @@ public struct UserUpsert: Sendable {
 /// What became of a `UserUpsert`.
 public enum UserUpsertOutcome: Hashable, Sendable {
     case created(User)
-    case changed(from: User, to: User)
+    /// `devices` are the records that were bound again because the tags changed.
+    case changed(from: User, to: User, devices: [RecordID])
     case unchanged(User)
+    /// Too much is remembered of the user's devices to bind them again with the tags, and nothing was changed.
+    case overfull(User)
     /// The role of the user is protected, and nothing was changed.
     case protected(User)
 }

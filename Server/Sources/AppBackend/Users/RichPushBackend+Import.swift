@@ -1,4 +1,5 @@
 import AuditTrail
+import PushHub
 import RichPushModel
 import ServiceErrors
 
@@ -41,7 +42,7 @@ public struct UserImportFate: Sendable, Hashable, Codable {
     /// As the line gives it; absent when it has none that can be read.
     public var name: String?
     public var fate: Word
-    /// For a refused line the field and what is wrong with it. For any other what is left to do: then the line has to be sent again.
+    /// For a refused line the field and what is wrong with it. For any other that the hub does not know the tags of a device yet.
     public var reason: String?
 }
 
@@ -53,50 +54,35 @@ extension RichPushBackend {
     /// Creates and changes the users of all lines, and hands out what became of each, in their order. A line that is refused keeps no
     /// other from its effect, and the same lines again change nothing.
     ///
-    /// The audit gets one entry with the counts, in the transaction of the last lines. Throws what `lines` throws and what the storage
-    /// throws: what was stored before stays, and its entry says that the import was cut off.
+    /// The audit gets an entry with the counts of each transaction that did or refused anything, and one of each user whose role
+    /// changed or began as another than `user`: all in that transaction. Throws what `lines` throws and what the storage throws:
+    /// what was stored before stays.
     public func importUsers<Lines: AsyncSequence>(
         _ lines: Lines, by principal: Principal? = nil, fate: (UserImportFate) throws -> Void
     ) async throws where Lines.Element == UserImportLine {
-        var counts = UserImportCounts(entry: entry(.usersImported, by: principal))
-        do {
-            var batch = UserImportBatch(principal: principal)
-            for try await line in lines {
-                if batch.lines.count == Self.importBatch {
-                    for found in try await store(batch, isLast: false, &counts) { try fate(found) }
-                    batch = UserImportBatch(principal: principal)
-                }
-                batch.add(line)
-            }
-            for found in try await store(batch, isLast: true, &counts) { try fate(found) }
-        } catch {
-            // If the transaction of the last lines has stored the entry after all, this one has the same id and is refused.
-            if counts.isWorthNoting { try? await parts.store.record(counts.entry(wasCutOff: true)) }
-            throw error
+        var batch = UserImportBatch(principal: principal)
+        for try await line in lines {
+            batch.add(line)
+            // At once: the next line may never come, or be one too many.
+            guard batch.lines.count == Self.importBatch else { continue }
+            for found in try await store(batch, principal) { try fate(found) }
+            batch = UserImportBatch(principal: principal)
         }
+        if !batch.lines.isEmpty { for found in try await store(batch, principal) { try fate(found) } }
     }
 
-    private func store(
-        _ batch: UserImportBatch, isLast: Bool, _ counts: inout UserImportCounts
-    ) async throws -> [UserImportFate] {
-        let before = counts
+    private func store(_ batch: UserImportBatch, _ principal: Principal?) async throws -> [UserImportFate] {
+        let mark = DeviceChange.newMark()
+        let base = entry(.usersImported, by: principal)
         let outcomes = try await parts.store.upsertUsers(
-            batch.users, protecting: batch.protected, at: parts.clock.now
-        ) { outcomes in
-            isLast ? before.adding(batch.fates(of: outcomes)).entry(wasCutOff: false) : nil
-        }
+            batch.users, protecting: batch.protected, mark: mark, at: parts.clock.now
+        ) { batch.entries(of: $0, base) }
         var fates = batch.fates(of: outcomes)
-        counts = counts.adding(fates)
         if fates.contains(where: { $0.fate == .changed }) { forgetCredentials() }
-        for (index, given, outcome) in batch.stored(outcomes) {
-            guard let tags = given.tags else { continue }
-            switch outcome {
-            case .created, .protected: continue
-            case .changed(let user, _), .unchanged(let user):
-                // Also where nothing changed: an earlier request may have stored the tags and not reached a device.
-                do { try await bindAgain(user, with: tags) } catch {
-                    fates[index].reason = "tags: they are stored, but a device does not have them yet; send the line again"
-                }
+        for (index, outcome) in batch.stored(outcomes) {
+            guard case .changed(_, _, let devices) = outcome else { continue }
+            do { try await synchronise(devices, mark: mark) } catch {
+                fates[index].reason = "tags: they are stored; a device that the hub could not be told of gets them within minutes"
             }
         }
         return fates
@@ -147,11 +133,12 @@ private struct UserImportBatch: Sendable {
             if case .failure(let error) = line.user { fate.reason = error.detail ?? "the line cannot be read" }
             return fate
         }
-        for (index, _, outcome) in stored(outcomes) {
+        for (index, outcome) in stored(outcomes) {
             switch outcome {
             case .created: fates[index].fate = .created
             case .changed: fates[index].fate = .changed
             case .unchanged: fates[index].fate = .unchanged
+            case .overfull: fates[index].reason = BindingLimits.refusesTags.detail
             case .protected(let user):
                 fates[index].reason = "name: this user has the role \(user.role.rawValue), which the caller may not change"
             }
@@ -159,13 +146,32 @@ private struct UserImportBatch: Sendable {
         return fates
     }
 
-    /// The lines that went to the storage by their index, with what became of them.
-    func stored(_ outcomes: [UserUpsertOutcome]) -> [(index: Int, user: UserUpsert, outcome: UserUpsertOutcome)] {
-        var next = outcomes.makeIterator()
-        return lines.enumerated().compactMap { index, line in
-            guard let user = try? line.user.get(), let outcome = next.next() else { return nil }
-            return (index, user, outcome)
+    /// The audit of what became of the lines; none when nothing did. `base` is the entry with the counts, without them.
+    func entries(of outcomes: [UserUpsertOutcome], _ base: AuditEntry) -> [AuditEntry] {
+        var counts: [UserImportFate.Word: Int] = [:]
+        for fate in fates(of: outcomes) { counts[fate.fate, default: 0] += 1 }
+        guard counts[.unchanged] != lines.count else { return [] }
+        var summary = base
+        let words = UserImportFate.Word.allCases.map { "\($0.rawValue)=\(counts[$0, default: 0])" }
+        summary.details = AuditText(words.joined(separator: " "))
+        return [summary] + outcomes.compactMap { Self.grant($0, base) }
+    }
+
+    /// Who got power or lost it stands in the audit by name.
+    private static func grant(_ outcome: UserUpsertOutcome, _ base: AuditEntry) -> AuditEntry? {
+        switch outcome {
+        case .created(let user) where user.role != .user:
+            base.causing(.userCreated, subject: user.name.text, details: "role=\(user.role.rawValue)")
+        case .changed(let old, let user, _) where old.role != user.role:
+            base.causing(.userChanged, subject: user.name.text, details: "role=\(user.role.rawValue)")
+        case .created, .changed, .unchanged, .overfull, .protected: nil
         }
+    }
+
+    /// The lines that went to the storage by their index, with what became of them.
+    func stored(_ outcomes: [UserUpsertOutcome]) -> [(index: Int, outcome: UserUpsertOutcome)] {
+        let indices = lines.indices.filter { (try? lines[$0].user.get()) != nil }
+        return Array(zip(indices, outcomes))
     }
 
     private static func upsert(of row: UserRow, _ principal: Principal?) throws(ServiceError) -> UserUpsert {
@@ -178,29 +184,5 @@ private struct UserImportBatch: Sendable {
         var tags: [Tag]?
         if let given = row.tags { tags = try RichPushBackend.checked(given) }
         return UserUpsert(name: name, role: row.role, tags: tags)
-    }
-}
-
-/// How many lines of an import came to what, and the audit entry that says so.
-private struct UserImportCounts: Sendable {
-    private let base: AuditEntry
-    private var counts: [UserImportFate.Word: Int] = [:]
-
-    init(entry: AuditEntry) { base = entry }
-
-    /// Whether anything was changed.
-    var isWorthNoting: Bool { counts[.created, default: 0] + counts[.changed, default: 0] > 0 }
-
-    func adding(_ fates: [UserImportFate]) -> UserImportCounts {
-        var sum = self
-        for fate in fates { sum.counts[fate.fate, default: 0] += 1 }
-        return sum
-    }
-
-    func entry(wasCutOff: Bool) -> AuditEntry {
-        var entry = base
-        let words = UserImportFate.Word.allCases.map { "\($0.rawValue)=\(counts[$0, default: 0])" }
-        entry.details = AuditText((words + (wasCutOff ? ["cut-off=true"] : [])).joined(separator: " "))
-        return entry
     }
 }

@@ -94,39 +94,32 @@ extension RichPushBackend {
         forgetCredentials()
     }
 
-    /// Sets the tags that each device of a user has beside its own; devices that are signed in get them at once. Throws `not-found`,
-    /// `invalid-field`, and what the hub throws when the tags are set and a device does not have them yet: a retry does the rest.
+    /// Sets the tags that each device of a user has beside its own; devices that are signed in get them at once. Where a device
+    /// would have more tags than one may, the last of its own go.
+    ///
+    /// Throws `not-found`, `invalid-field`, `quota-exceeded`, and what the hub throws when the tags are set and it does not know
+    /// them of a device yet: the upkeep of any node tells it.
     public func setTags(_ tags: [Tag], ofUser name: String, by principal: Principal? = nil) async throws {
         let user = try await user(name)
-        try Self.requirePower(over: user.role, principal)
+        // Whoever signed a token said with it which tags its user has, of whatever role.
+        let isOwnToken = principal?.token != nil && principal?.userID == user.id
+        if !isOwnToken { try Self.requirePower(over: user.role, principal) }
         let tags = try Self.checked(tags)
-        if tags != user.tags {
-            let entry = entry(
-                .userChanged, by: principal, subject: user.name.text, details: "tags=\(tags.map(\.text).joined(separator: ","))")
-            guard try await parts.store.setTags(tags, of: user.id, audit: entry) else { throw Self.noUser }
-            forgetCredentials()
-        }
-        try await bindAgain(user, with: tags)
+        let entry = entry(
+            .userChanged, by: principal, subject: user.name.text, details: "tags=\(tags.map(\.text).joined(separator: ","))")
+        let mark = DeviceChange.newMark()
+        guard
+            let records = try await parts.store.setTags(tags, of: user.id, mark: mark, at: parts.clock.now, audit: entry)
+        else { throw Self.noUser }
+        if tags != user.tags { forgetCredentials() }
+        try await synchronise(records, mark: mark)
     }
 
-    /// Binds the devices of a user again whose tags are not those that they should have.
-    func bindAgain(_ user: User, with tags: [Tag]) async throws {
-        var user = user
-        let former = Set(user.tags)
-        user.tags = tags
+    /// Makes the hub agree with bindings that were changed in one transaction. A device that fails keeps the change from no other.
+    func synchronise(_ records: [RecordID], mark: Int64) async throws {
         var failure: (any Error)?
-        for binding in try await parts.store.bindings(of: user.id, since: .last, limit: Self.bindingLimit)
-        where binding.until == nil {
-            var device = binding.device
-            let own = device.tags.filter { !former.contains($0) && !$0.namesUser }
-            device.tags = [.user(user.name)] + tags + own.filter { !tags.contains($0) }
-            if device.tags == binding.device.tags { continue }
-            let seen = try await parts.store.bindingState(of: device.record)
-            // What was signed out or bound again meanwhile has the new tags already.
-            guard seen.binding == binding.number else { continue }
-            let credential = seen.credential.map(BindingCredential.presented) ?? .none
-            // A device that fails does not keep the change from the others: later it is not known any more which of their tags were former.
-            do { try await register(device, with: credential, for: Principal(user: user)) } catch { failure = failure ?? error }
+        for record in records {
+            do { try await parts.synchronise(record, in: DeviceChange(record, mark: mark)) } catch { failure = failure ?? error }
         }
         if let failure { throw failure }
     }
@@ -182,10 +175,10 @@ extension RichPushBackend {
         try await parts.store.users(after: name.flatMap { UserName($0) }, limit: min(max(limit, 1), 1000))
     }
 
-    /// Removes a user with their devices and credentials. What they sent stays. Throws `not-found`.
+    /// Removes a user with their devices and credentials. What they sent stays. Throws `not-found`, and `conflict` for the account of a
+    /// service key: its keys could be rolled and would sign nothing in.
     public func removeUser(name: String, by principal: Principal? = nil) async throws {
-        let user = try await user(name)
-        try Self.requirePower(over: user.role, principal)
+        let user = try await person(name, changedBy: principal)
         // The hub first, as in signing out: an interrupted removal can be retried, and the devices get no push meanwhile.
         let bindings = try await parts.store.bindings(of: user.id, since: .last, limit: Self.bindingLimit)
         for binding in bindings where binding.until == nil { _ = try await parts.hub.removeDevice(binding.device.record) }
@@ -276,12 +269,11 @@ extension RichPushBackend {
     }
 
     /// Removes everything that is stored about a user and what they sent, bytes included; what others sent to more than them
-    /// stays and names them no more. It can be retried after an interruption. Throws `not-found`.
+    /// stays and names them no more. It can be retried after an interruption. Throws as `removeUser`.
     ///
     /// Bytes that were stored within the last hour go with the next sweep of the server.
     public func eraseUser(name: String, by principal: Principal? = nil) async throws {
-        let user = try await user(name)
-        try Self.requirePower(over: user.role, principal)
+        let user = try await person(name, changedBy: principal)
         let store = parts.store
         // The entry of this act has no name: the name is what is erased.
         try await store.lockOut(user.id, at: parts.clock.now, audit: entry(.userErased, by: principal))

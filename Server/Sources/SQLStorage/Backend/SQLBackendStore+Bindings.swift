@@ -229,12 +229,51 @@ extension BackendTransaction {
     }
 }
 
+/// Other tags for all devices of a user.
+extension BackendTransaction {
+    /// Binds the devices again on which a user is signed in, where these tags in place of those of `user` make a difference, and
+    /// notes each as a change that has begun. Returns their records, or `nil` when more would be remembered than may be: then
+    /// nothing has changed.
+    func bindDevices(of user: User, with tags: [Tag], mark: Int64, at now: Timestamp) throws -> [RecordID]? {
+        let changes = try rows(BindingSQL.selectHeld, user.id).map(BindingSQL.binding)
+            .map { (old: $0, new: $0.device.retagged(tags, of: user)) }
+            .filter { $0.old.device.tags != $0.new.tags }
+        guard !changes.isEmpty else { return [] }
+        let keys = Set(changes.flatMap { $0.new.matchingTags.map { AudienceKey.tag($0).text } })
+        guard try hasRoom(for: changes.count, of: user.id), let unknown = try room(for: keys, of: user.id, at: now) else {
+            return nil
+        }
+        for change in changes {
+            try close(change.old, at: now)
+            _ = try insert(change.new, of: user.id, at: now)
+            try begin(DeviceChange(change.new.record, mark: mark), at: now)
+        }
+        for key in unknown.sorted() { try run(BindingSQL.insertTag, user.id, key) }
+        return changes.map(\.new.record)
+    }
+
+    /// Those of the keys that are not remembered yet, if there is room for them: if need be, without tags that open nothing.
+    private func room(for keys: Set<String>, of user: UserID, at now: Timestamp) throws -> Set<String>? {
+        for isLast in [false, true] {
+            let known = Set(try rows(BindingSQL.selectTags, user).map { try $0.text(0) })
+            if known.union(keys).count <= BindingLimits.tags { return keys.subtracting(known) }
+            if !isLast { try forgetIdleTags(of: user, at: now) }
+        }
+        return nil
+    }
+}
+
 /// What is remembered of one user, and no more.
 extension BackendTransaction {
+    private func hasRoom(for bindings: Int, of user: UserID) throws -> Bool {
+        let limit = BindingLimits.bindings
+        return try count(BindingSQL.countBindings, of: user, limit: limit) + bindings <= limit
+    }
+
     /// Throws `quota-exceeded` when there is no room for another binding.
     private func requireRoom(of user: UserID) throws {
         let limit = BindingLimits.bindings
-        guard try count(BindingSQL.countBindings, of: user, limit: limit) < limit else {
+        guard try hasRoom(for: 1, of: user) else {
             throw ServiceError(
                 .quotaExceeded,
                 "your devices changed \(limit) times; no more is remembered while notifications of that time stay")

@@ -60,21 +60,28 @@ extension SQLBackendStore {
         }
     }
 
-    public func setTags(_ tags: [Tag], of id: UserID, audit entry: AuditEntry?) async throws -> Bool {
+    public func setTags(
+        _ tags: [Tag], of id: UserID, mark: Int64, at now: Timestamp, audit entry: AuditEntry?
+    ) async throws -> [RecordID]? {
         try await writing { transaction in
-            guard try transaction.run(UserSQL.updateTags, id, UserSQL.text(of: tags)) > 0 else { return false }
+            guard let user = try transaction.user(id) else { return nil }
+            guard let records = try transaction.bindDevices(of: user, with: tags, mark: mark, at: now) else {
+                throw BindingLimits.refusesTags
+            }
+            guard tags != user.tags else { return records }
+            try transaction.run(UserSQL.updateTags, id, UserSQL.text(of: tags))
             try transaction.audit(entry)
-            return true
+            return records
         }
     }
 
     public func upsertUsers(
-        _ users: [UserUpsert], protecting protected: Set<UserRole>, at now: Timestamp,
-        audit: @escaping @Sendable ([UserUpsertOutcome]) -> AuditEntry?
+        _ users: [UserUpsert], protecting protected: Set<UserRole>, mark: Int64, at now: Timestamp,
+        audit: @escaping @Sendable ([UserUpsertOutcome]) -> [AuditEntry]
     ) async throws -> [UserUpsertOutcome] {
         try await writing { transaction in
-            let outcomes = try users.map { try transaction.upsert($0, protecting: protected, at: now) }
-            try transaction.audit(audit(outcomes))
+            let outcomes = try users.map { try transaction.upsert($0, protecting: protected, mark: mark, at: now) }
+            for entry in audit(outcomes) { try transaction.audit(entry) }
             return outcomes
         }
     }
@@ -148,7 +155,7 @@ extension BackendTransaction {
     }
 
     fileprivate func upsert(
-        _ given: UserUpsert, protecting protected: Set<UserRole>, at now: Timestamp
+        _ given: UserUpsert, protecting protected: Set<UserRole>, mark: Int64, at now: Timestamp
     ) throws -> UserUpsertOutcome {
         guard let user = try user(named: given.name) else {
             let new = NewUser(name: given.name, role: given.role ?? .user, password: nil, tags: given.tags ?? [])
@@ -158,9 +165,15 @@ extension BackendTransaction {
         var changed = user
         if let role = given.role { changed.role = role }
         if let tags = given.tags { changed.tags = tags }
+        guard changed != user else { return .unchanged(user) }
+        var devices: [RecordID] = []
+        if changed.tags != user.tags {
+            guard let bound = try bindDevices(of: user, with: changed.tags, mark: mark, at: now) else { return .overfull(user) }
+            devices = bound
+            try run(UserSQL.updateTags, user.id, UserSQL.text(of: changed.tags))
+        }
         if changed.role != user.role { try run(UserSQL.updateRole, user.id, changed.role.rawValue) }
-        if changed.tags != user.tags { try run(UserSQL.updateTags, user.id, UserSQL.text(of: changed.tags)) }
-        return changed == user ? .unchanged(user) : .changed(from: user, to: changed)
+        return .changed(from: user, to: changed, devices: devices)
     }
 
     func issue(_ credential: StoredInstallationCredential) throws {

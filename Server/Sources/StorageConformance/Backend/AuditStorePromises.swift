@@ -85,7 +85,10 @@ public enum AuditStorePromises {
         let hash = try Sample.hash("new")
         for id in [bob.id, UserID(999)] {
             _ = try await store.setRole(.user, of: id, audit: entry(object: "role"))
-            _ = try await store.setTags([], of: id, audit: entry(object: "tags"))
+            for object in ["tags", "the same tags"] {
+                _ = try await store.setTags(
+                    ["gold"].compactMap(Tag.init), of: id, mark: 1, at: Sample.start, audit: entry(object: object))
+            }
             _ = try await store.setPassword(hash, of: id, at: Sample.start, audit: entry(object: "password"))
             _ = try await store.endSessions(of: id, isDisabled: true, at: Sample.start, audit: entry(object: "disabled"))
             _ = try await store.removeUser(id, mark: 1, at: Sample.start, audit: entry(object: "removed"))

@@ -13,7 +13,8 @@ public enum UserStorePromises {
     public static let all: [StoragePromise<any BackendStore>] = [
         keepsUsers, namesAreUnique, listsInOrder, passwordsEndCredentials, replacesHashes, removesUsers, oneCredentialEach,
         extends,
-        removesExpiredCredentials, keepsTags, disables, endsSessions, upserts, protects,
+        removesExpiredCredentials, keepsTags, disables, endsSessions, upserts, protects, tagsDevices, tagsDevicesOfMany,
+        hasNoRoomForTags,
     ]
 
     private typealias Sample = BackendSample
@@ -185,12 +186,12 @@ public enum UserStorePromises {
         #expect(try await store.credential(of: try #require(InstallationID("phone-1")))?.1.tags == tags)
         #expect(try await Sample.user("bob", in: store).tags == [])
         let others = ["gold"].compactMap(Tag.init)
-        #expect(try await store.setTags(others, of: ada.id, audit: nil))
+        #expect(try await setTags(others, of: ada, in: store) == [])
         #expect(try await store.user(ada.id)?.tags == others)
         #expect(try await store.user(ada.id)?.credentialVersion == 1)
-        #expect(try await store.setTags([], of: ada.id, audit: nil))
+        #expect(try await setTags([], of: ada, in: store) == [])
         #expect(try await store.user(ada.id)?.tags == [])
-        #expect(try await !store.setTags(others, of: UserID(999), audit: nil))
+        #expect(try await store.setTags(others, of: UserID(999), mark: 1, at: Sample.start, audit: nil) == nil)
     }
 
     private static let disables = StoragePromise<any BackendStore>(
@@ -239,10 +240,12 @@ public enum UserStorePromises {
             UserUpsert(name: try Sample.name("cy"), role: nil, tags: nil),
         ]
         let entry = AuditEntry(.usersImported, by: .command, at: Sample.time(5))
-        let outcomes = try await store.upsertUsers(given, protecting: [], at: Sample.time(5)) { outcomes in
-            var entry = entry
-            entry.object = "\(outcomes.count)"
-            return entry
+        let outcomes = try await store.upsertUsers(given, protecting: [], mark: 1, at: Sample.time(5)) { outcomes in
+            [entry, entry.causing(.userCreated, subject: "bob", details: "")].map {
+                var entry = $0
+                entry.object = "\(outcomes.count)"
+                return entry
+            }
         }
         var bareAda = ada
         let seller = try #require(try await store.user(named: try Sample.name("bob"))?.user)
@@ -255,14 +258,15 @@ public enum UserStorePromises {
         let cy = try #require(try await store.user(named: try Sample.name("cy"))?.user)
         #expect(
             outcomes == [
-                .changed(from: ada, to: bareAda), .created(sellerAsNew), .changed(from: sellerAsNew, to: seller), .created(cy),
+                .changed(from: ada, to: bareAda, devices: []), .created(sellerAsNew),
+                .changed(from: sellerAsNew, to: seller, devices: []), .created(cy),
             ])
         #expect(cy.role == .user)
         #expect(try await store.user(ada.id) == bareAda)
         #expect(try await store.user(named: cy.name)?.password == nil)
         while try await store.sealAudit(limit: 100) > 0 {}
-        #expect(try await store.auditEntries(after: 0, limit: 9).map(\.entry.object) == ["4"])
-        let again = try await store.upsertUsers(given, protecting: [], at: Sample.time(9)) { _ in nil }
+        #expect(try await store.auditEntries(after: 0, limit: 9).map(\.entry.object) == ["4", "4"])
+        let again = try await store.upsertUsers(given, protecting: [], mark: 1, at: Sample.time(9)) { _ in [] }
         #expect(again == [.unchanged(bareAda), .unchanged(seller), .unchanged(seller), .unchanged(cy)])
     }
 
@@ -274,9 +278,103 @@ public enum UserStorePromises {
         let given = [
             UserUpsert(name: root.name, role: .user, tags: gold), UserUpsert(name: try Sample.name("ada"), role: nil, tags: gold),
         ]
-        let outcomes = try await store.upsertUsers(given, protecting: [.admin], at: Sample.start) { _ in nil }
+        let outcomes = try await store.upsertUsers(given, protecting: [.admin], mark: 1, at: Sample.start) { _ in [] }
         #expect(outcomes.first == .protected(root))
         #expect(try await store.user(root.id) == root)
         #expect(try await store.user(named: try Sample.name("ada"))?.user.tags == gold)
+    }
+}
+
+/// Tags of users and the bindings of their devices.
+extension UserStorePromises {
+    private static func setTags(_ tags: [Tag], of user: User, in store: any BackendStore) async throws -> [RecordID]? {
+        try await store.setTags(tags, of: user.id, mark: 7, at: Sample.time(20), audit: nil)
+    }
+
+    /// Binds a device that has `tags` beside the one of its user.
+    private static func bind(
+        _ phone: String, handle: Int, _ tags: [String], to user: User, in store: any BackendStore
+    ) async throws {
+        let device = try Sample.device(phone, handle: handle, tags: ["username:\(user.name.text)"] + tags)
+        _ = try await store.bind(device, to: user.id, with: .none, mark: 1, at: Sample.start)
+        try await store.end(DeviceChange(device.record, mark: 1))
+    }
+
+    private static func tags(_ phone: String, in store: any BackendStore) async throws -> [String]? {
+        try await store.currentBinding(of: try #require(RecordID(phone)))?.device.tags.map(\.text)
+    }
+
+    private static let tagsDevices = StoragePromise<any BackendStore>(
+        "tags of a user reach the bindings in the same transaction: former ones go, a device's own stay, and the change is noted"
+    ) { store in
+        let (ada, bob) = (try await Sample.user("ada", in: store), try await Sample.user("bob", in: store))
+        try await bind("phone-1", handle: 1, ["own"], to: ada, in: store)
+        try await bind("phone-2", handle: 2, ["gold", "own"], to: ada, in: store)
+        try await bind("phone-3", handle: 3, ["own"], to: bob, in: store)
+        let first = try await setTags(["gold", "berlin"].compactMap(Tag.init), of: ada, in: store)
+        #expect(first?.map(\.text).sorted() == ["phone-1", "phone-2"])
+        #expect(try await tags("phone-1", in: store) == ["username:ada", "gold", "berlin", "own"])
+        #expect(try await tags("phone-2", in: store) == ["username:ada", "gold", "berlin", "own"])
+        #expect(try await tags("phone-3", in: store) == ["username:bob", "own"])
+        #expect(try await store.unendedChanges(begunBefore: Sample.time(99), limit: 9).map(\.text) == ["phone-1", "phone-2"])
+        #expect(try await setTags(["gold", "berlin"].compactMap(Tag.init), of: ada, in: store) == [])
+        let second = try await setTags(["berlin"].compactMap(Tag.init), of: ada, in: store)
+        #expect(second?.count == 2)
+        #expect(try await tags("phone-1", in: store) == ["username:ada", "berlin", "own"])
+        for record in second ?? [] { try await store.end(DeviceChange(record, mark: 7)) }
+        #expect(try await store.unendedChanges(begunBefore: Sample.time(99), limit: 9).isEmpty)
+        let all = try await store.bindings(of: ada.id, since: OrderNumber(0), limit: 9)
+        #expect(all.filter { $0.until == nil }.count == 2)
+        #expect(all.count == 6)
+    }
+
+    private static let tagsDevicesOfMany = StoragePromise<any BackendStore>(
+        "an upsert with other tags reaches the bindings in the same transaction, and one with the same tags leaves them alone"
+    ) { store in
+        let ada = try await Sample.user("ada", in: store)
+        let own = (1...50).map { "own-\($0)" }
+        try await bind("phone-1", handle: 1, own, to: ada, in: store)
+        func upsert(_ texts: [String]) async throws -> [String]? {
+            let given = UserUpsert(name: ada.name, role: nil, tags: texts.compactMap(Tag.init))
+            let outcomes = try await store.upsertUsers([given], protecting: [], mark: 7, at: Sample.time(20)) { _ in [] }
+            guard case .changed(_, _, let devices) = outcomes.first else { return nil }
+            return devices.map(\.text)
+        }
+        let given = (1...20).map { "tag-\($0)" }
+        #expect(try await upsert(given) == ["phone-1"])
+        // A device has at most 60.
+        #expect(try await tags("phone-1", in: store) == ["username:ada"] + given + own.prefix(39))
+        #expect(try await store.unendedChanges(begunBefore: Sample.time(99), limit: 9).map(\.text) == ["phone-1"])
+        let binding = try await store.currentBinding(of: try #require(RecordID("phone-1")))?.number
+        #expect(try await upsert(given) == nil)
+        #expect(try await store.currentBinding(of: try #require(RecordID("phone-1")))?.number == binding)
+        #expect(try await upsert([]) == ["phone-1"])
+        #expect(try await tags("phone-1", in: store) == ["username:ada"] + own.prefix(39))
+    }
+
+    private static let hasNoRoomForTags = StoragePromise<any BackendStore>(
+        "tags for whose devices there is no room change nothing, and others of the same upsert are stored"
+    ) { store in
+        let (ada, bob) = (try await Sample.user("ada", in: store), try await Sample.user("bob", in: store))
+        try await bind("phone-1", handle: 1, [], to: ada, in: store)
+        func upsert(_ round: Int) async throws -> [UserUpsertOutcome] {
+            let tags = (0..<20).compactMap { Tag("t\(round)-\($0)") }
+            let given = [ada, bob].map { UserUpsert(name: $0.name, role: nil, tags: tags) }
+            return try await store.upsertUsers(given, protecting: [], mark: 7, at: Sample.time(20)) { _ in [] }
+        }
+        // The user's own tag and that of the installation are among those that are remembered.
+        let rounds = (BindingLimits.tags - 2) / 20
+        for round in 0..<rounds { _ = try await upsert(round) }
+        let before = try #require(try await store.user(ada.id))
+        let outcomes = try await upsert(rounds)
+        #expect(outcomes.first == .overfull(before))
+        #expect(try await store.user(ada.id) == before)
+        #expect(try await tags("phone-1", in: store) == ["username:ada"] + before.tags.map(\.text))
+        #expect(try await store.user(bob.id)?.tags.first?.text == "t\(rounds)-0")
+        let error = await #expect(throws: ServiceError.self) {
+            _ = try await setTags(["gold"].compactMap(Tag.init) + (0..<19).compactMap { Tag("x-\($0)") }, of: ada, in: store)
+        }
+        #expect(error?.code == .quotaExceeded)
+        #expect(try await store.user(ada.id) == before)
     }
 }
