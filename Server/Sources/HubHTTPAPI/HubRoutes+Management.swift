@@ -55,7 +55,7 @@ extension HubRoutes {
         }
         let change = try description.change(of: record, rules: try await registry.rules(of: name))
         let changed = try await registry.update(
-            name, with: change, audit: Self.audit(.hubChanged, call, details: change.words))
+            name, with: change, ifVersion: record.version, audit: Self.audit(.hubChanged, call, details: change.words))
         return Self.entry(changed, rules: try await registry.rules(of: name), call)
     }
 

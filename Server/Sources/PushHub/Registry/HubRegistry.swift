@@ -68,14 +68,17 @@ public struct HubRegistry: Sendable {
         try await store.records(after: name, limit: min(max(1, limit), Self.maximumPage))
     }
 
-    /// Changes a hub.
-    public func update(_ name: HubName, with change: HubChange, audit entry: AuditEntry? = nil) async throws -> HubRecord {
+    /// Changes a hub. With a version it throws `conflict`, and changes nothing, when the hub has another one.
+    public func update(
+        _ name: HubName, with change: HubChange, ifVersion version: Int64? = nil, audit entry: AuditEntry? = nil
+    ) async throws -> HubRecord {
         let hub = try await existing(name)
         try check(change)
         let now = clock.now
         let created = Dictionary(try await store.rules(of: hub.id).map { ($0.name, $0.createdAt) }) { first, _ in first }
         let stored = try sealed(change, of: name, created: created, at: now)
-        guard let record = try await store.update(hub.id, with: stored, at: now, audit: entry) else { throw Self.absent(name) }
+        let record = try await store.update(hub.id, with: stored, ifVersion: version, at: now, audit: entry)
+        guard let record else { throw Self.absent(name) }
         return record
     }
 
@@ -180,17 +183,15 @@ extension HubRegistry {
         }
     }
 
-    /// Gives a rule a new key in one place; the other key goes on working. Returns the rule with its new key.
+    /// Gives a rule a new key in one place; the other key goes on working. Returns the rule with its new key. Throws `notFound`.
     public func rotate(
         _ place: KeyPlace, ofRule ruleName: String, of name: HubName?, audit entry: AuditEntry? = nil
     ) async throws -> AccessRule {
-        var rule = try await rule(named: ruleName, of: name)
-        switch place {
-        case .primary: rule.primary = .random()
-        case .secondary: rule.secondary = .random()
-        }
-        try await put(rule, of: name, audit: entry)
-        return rule
+        let id = try await identify(name)
+        let sealed = try secrets.seal(.random(), in: place, ofRule: ruleName, of: name)
+        let rule = try await store.setKey(sealed, in: place, ofRule: ruleName, of: id, at: clock.now, audit: entry)
+        guard let rule else { throw Self.absent(ruleName, name) }
+        return try secrets.open(rule, of: name)
     }
 
     /// Makes sure of what a node needs: a hub of this name with rules, and a rule for all hubs.

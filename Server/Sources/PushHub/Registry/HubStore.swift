@@ -27,9 +27,10 @@ public protocol HubStore: Sendable {
     func records(after name: HubName?, limit: Int) async throws -> [HubRecord]
 
     /// Changes a hub and counts its version up; `nil` when there is none. With a new credential, what waits after a failure is
-    /// due as soon as every process has read it, at the latest.
+    /// due as soon as every process has read it, at the latest. Throws `conflict`, and changes nothing, when the hub has another version
+    /// than the one that is given.
     func update(
-        _ id: HubID, with change: StoredHubChange, at now: Timestamp, audit entry: AuditEntry?
+        _ id: HubID, with change: StoredHubChange, ifVersion version: Int64?, at now: Timestamp, audit entry: AuditEntry?
     ) async throws -> HubRecord?
 
     /// The rules of a hub by name, or those of all hubs.
@@ -37,6 +38,13 @@ public protocol HubStore: Sendable {
 
     /// Adds or replaces a rule, and counts the hub's version up; `false` when there is no such hub.
     func put(_ rule: SealedAccessRule, of hub: HubID?, at now: Timestamp, audit entry: AuditEntry?) async throws -> Bool
+
+    /// Puts a sealed key in one place of a rule, leaves the other as it is, and counts the hub's version up. Returns the rule, or `nil` when
+    /// there is none.
+    func setKey(
+        _ sealed: String, in place: HubRegistry.KeyPlace, ofRule name: String, of hub: HubID?, at now: Timestamp,
+        audit entry: AuditEntry?
+    ) async throws -> SealedAccessRule?
 
     /// Gives a hub rules, and all hubs theirs, where there are none yet: at once, so that of processes which begin together one makes them
     /// and the others find them.
