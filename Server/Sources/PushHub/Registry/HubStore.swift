@@ -110,7 +110,10 @@ public struct HubName: Sendable, CustomStringConvertible {
     public static let maximumLength = 260
 
     /// Names that would hide a path of the server.
-    public static let reserved = ["api", "phone", "console", "livez", "readyz", "metrics", "docs"]
+    public static let reserved = [
+        "api", "phone", "console", "livez", "readyz", "metrics", "docs", "openapi.yaml", "openapi.json", "openapi-hub.yaml",
+        "openapi-hub.json",
+    ]
 
     /// As it was spelled.
     public let text: String
