@@ -177,15 +177,16 @@ extension RichPushBackend {
         return user
     }
 
-    /// The users in the order of their names, after `name`, at most `limit` (1 … 1,000).
+    /// The users in the order of their names, after `name`, at most `limit` (1 … 1,001): one more than a page tells whether there is
+    /// another page.
     public func users(after name: String? = nil, limit: Int = 1000) async throws -> [User] {
-        try await parts.store.users(after: name.flatMap { UserName($0) }, limit: min(max(limit, 1), 1000))
+        try await parts.store.users(after: name.flatMap { UserName($0) }, limit: min(max(limit, 1), 1001))
     }
 
-    /// Removes a user with their devices and credentials. What they sent stays. Throws `not-found`.
+    /// Removes a user with their devices and credentials. What they sent stays. Throws `not-found`, and `conflict` for the account of a
+    /// service key.
     public func removeUser(name: String, by principal: Principal? = nil) async throws {
-        let user = try await user(name)
-        try Self.requirePower(over: user.role, principal)
+        let user = try await person(name, changedBy: principal)
         // The hub first, as in signing out: an interrupted removal can be retried, and the devices get no push meanwhile.
         let bindings = try await parts.store.bindings(of: user.id, since: .last, limit: Self.bindingLimit)
         for binding in bindings where binding.until == nil { _ = try await parts.hub.removeDevice(binding.device.record) }
@@ -269,12 +270,11 @@ extension RichPushBackend {
     }
 
     /// Removes everything that is stored about a user and what they sent, bytes included; what others sent to more than them
-    /// stays and names them no more. It can be retried after an interruption. Throws `not-found`.
+    /// stays and names them no more. It can be retried after an interruption. Throws as `removeUser`.
     ///
     /// Bytes that were stored within the last hour go with the next sweep of the server.
     public func eraseUser(name: String, by principal: Principal? = nil) async throws {
-        let user = try await user(name)
-        try Self.requirePower(over: user.role, principal)
+        let user = try await person(name, changedBy: principal)
         let store = parts.store
         // The entry of this act has no name: the name is what is erased.
         try await store.lockOut(user.id, at: parts.clock.now, audit: entry(.userErased, by: principal))
