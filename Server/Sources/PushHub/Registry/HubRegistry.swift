@@ -63,9 +63,9 @@ public struct HubRegistry: Sendable {
     /// The hub of that name, or `nil`.
     public func hub(named name: HubName) async throws -> HubRecord? { try await store.record(named: name) }
 
-    /// At most `limit` hubs by name, from the one after `name` on.
+    /// At most `limit` hubs by name, from the one after `name` on; one more than a page tells whether there is another page.
     public func hubs(after name: HubName? = nil, limit: Int = maximumPage) async throws -> [HubRecord] {
-        try await store.records(after: name, limit: min(max(1, limit), Self.maximumPage))
+        try await store.records(after: name, limit: min(max(1, limit), Self.maximumPage + 1))
     }
 
     /// Changes a hub. With a version it throws `conflict`, and changes nothing, when the hub has another one.
@@ -103,9 +103,12 @@ public struct HubRegistry: Sendable {
             rules: try change.rules?.map { try secrets.seal($0, of: name, createdAt: created[$0.name] ?? now, at: now) })
     }
 
+    /// Whether something else on the node rests on the hub.
+    public func isKept(_ name: HubName) -> Bool { kept.contains(name) }
+
     /// Removes a hub: its name and keys at once, what it holds in steps of `clear`.
     public func remove(_ name: HubName, audit entry: AuditEntry? = nil) async throws {
-        guard !kept.contains(name) else {
+        guard !isKept(name) else {
             throw ServiceError(
                 .conflict, "hub \(name) is the one that this node's app backend sends through; it cannot be removed")
         }
