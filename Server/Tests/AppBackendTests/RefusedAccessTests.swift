@@ -108,6 +108,22 @@ struct RefusedAccessTests {
         #expect(details.contains("reason=forbidden operation=read-audit unrecorded=\(50 - RefusalAudit.perCaller)"))
     }
 
+    @Test("a key of a hub that may not manage hubs is named with its hub, and one such key leaves room for others")
+    func hubKeys() async throws {
+        let bench = try await AuditBench()
+        func refuse(_ hub: String, keyOf keyHub: String?) async {
+            await bench.backend.noteHubRefusal(
+                of: "deleteHub", on: hub, toRule: "app", ofHub: keyHub, from: TestBackend.source)
+        }
+        for number in 0..<50 { await refuse("hub-\(number)", keyOf: "news") }
+        await refuse("news", keyOf: nil)
+        let entries = try await bench.entries()
+        #expect(entries.count == RefusalAudit.perCaller + 1)
+        #expect(entries.allSatisfy { $0.actorKind == "hub-key" && $0.actor == "app 192.0.2.0/24" })
+        #expect(entries.contains { $0.details == "reason=forbidden operation=deleteHub hub=hub-0 key-of=news" })
+        #expect(entries.contains { $0.details == "reason=forbidden operation=deleteHub hub=news unrecorded=30" })
+    }
+
     @Test("a reading of the audit leaves one entry, and a name that was asked for goes with the person")
     func readings() async throws {
         let bench = try await AuditBench()

@@ -9,8 +9,8 @@ final class RefusalAudit: Sendable {
     /// A caller whose credential is a real one, also one that has ended.
     enum KnownCaller: Hashable, Sendable {
         case account(UserID)
-        /// A key of a hub, by the name of its rule, or of all hubs.
-        case hubRule(String, hub: String)
+        /// A key of a hub, by the name of its rule and that of the hub in lower case, or of all hubs.
+        case hubRule(String, hub: String?)
     }
 
     /// How many refusals each node records in a minute, of one network or known caller and of all of each kind.

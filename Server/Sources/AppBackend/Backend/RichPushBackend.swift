@@ -80,6 +80,16 @@ public struct RichPushBackend: Sendable {
             details: "reason=forbidden operation=\(operation.rawValue.replacing(" ", with: "-"))")
     }
 
+    /// Records that a key of a hub, or of all hubs, got `forbidden` for the management of hubs, with the rule of the key.
+    public func noteHubRefusal(
+        of operation: String, on hub: String, toRule rule: String, ofHub keyHub: String?, from source: SourceAddress
+    ) async {
+        let key = keyHub.map { " key-of=\($0)" } ?? ""
+        await refusals.record(
+            .accessRefused, by: .hubKey(rule), of: .hubRule(rule, hub: keyHub?.lowercased()), from: source,
+            details: "reason=forbidden operation=\(operation) hub=\(hub)\(key)")
+    }
+
     private func principal(ofUser user: String, password: String, from source: SourceAddress) async throws -> Principal {
         do {
             return Principal(user: try await parts.authenticator.authenticate(user: user, password: password, from: source))

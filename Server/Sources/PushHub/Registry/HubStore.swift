@@ -182,8 +182,12 @@ public struct HubChange: Sendable, Hashable {
         self.apns = apns
     }
 
-    /// What changes, in words for the audit. A key or a credential is not among them.
-    public var words: String {
+    /// What changes of a hub with these details, in words for the audit. A key, a credential or a text of the owner is not among them.
+    public func words(changing present: HubDetails = HubDetails()) -> String {
+        let details = details ?? present
+        let metadata = details.userMetadata == present.userMetadata ? nil : "metadata=changed"
+        let seconds = details.registrationLifetime.map { "\($0.components.seconds)" } ?? "none"
+        let lifetime = details.registrationLifetime == present.registrationLifetime ? nil : "registration-seconds=\(seconds)"
         let names = rules.map { "rules=\($0.map(\.name).joined(separator: ","))" }
         let credential: String? =
             switch apns {
@@ -191,7 +195,7 @@ public struct HubChange: Sendable, Hashable {
             case .remove: "apns=removed"
             case .set: "apns=set"
             }
-        return [names, credential].compactMap(\.self).joined(separator: " ")
+        return [metadata, lifetime, names, credential].compactMap(\.self).joined(separator: " ")
     }
 }
 
