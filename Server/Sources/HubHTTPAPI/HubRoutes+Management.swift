@@ -54,8 +54,8 @@ extension HubRoutes {
             throw ServiceError(.notFound, "There is no hub with this name")
         }
         let change = try description.change(of: record, rules: try await registry.rules(of: name))
-        let changed = try await registry.update(
-            name, with: change, ifVersion: record.version, audit: Self.audit(.hubChanged, call, details: change.words(changing: record.details)))
+        let entry = Self.audit(.hubChanged, call, details: change.words(changing: record.details))
+        let changed = try await registry.update(name, with: change, ifVersion: record.version, audit: entry)
         return Self.entry(changed, rules: try await registry.rules(of: name), call)
     }
 

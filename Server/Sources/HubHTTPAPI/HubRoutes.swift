@@ -35,8 +35,9 @@ public struct HubRoutes: Sendable {
         // Hubs as such are the business of keys for all hubs: the key of one hub shall not make or remove hubs.
         let own = isForAllHubs == nil ? try? grant(request, served?.rules ?? []) : nil
         if isForAllHubs == nil, own == nil || route.operation.isOfAllHubs, route.operation.isOfHubs {
-            let ownRule = own.map { (rule: $0.rule, hub: route.hub) }
-            if let signer = if let ownRule { ownRule } else { try await signerOfAnotherHub(request) } {
+            var signer = own.map { (rule: $0.rule, hub: route.hub) }
+            if signer == nil { signer = try await signerOfAnotherHub(request) }
+            if let signer {
                 await noteRefusal(of: route, to: signer.rule, of: signer.hub, request, context)
                 throw ServiceError(.forbidden, "A key of all hubs is required for this operation")
             }

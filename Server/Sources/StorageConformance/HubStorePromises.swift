@@ -8,7 +8,8 @@ import Testing
 public enum HubStorePromises {
     /// All of them.
     public static let all: [StoragePromise<HubStorage>] = [
-        createsOnce, ignoresCase, pages, updates, refusesOldVersions, replacesRules, keepsRulesApart, countsVersions, changesOneKey,
+        createsOnce, ignoresCase, pages, updates, refusesOldVersions, replacesRules, keepsRulesApart, countsVersions,
+        changesOneKey,
         rollsAtOnce, removesAtOnce, neverGivesAnIDTwice, clears, ensuresWithoutRules, wakes,
     ]
 

@@ -30,7 +30,8 @@ struct RefusedAccessTests {
         let found = Set(entries.map { "\($0.subject ?? "-") \($0.details ?? "-")" })
         #expect(
             found == [
-                "bound reason=network", "ended reason=expired", "shop reason=revoked", "- reason=unknown-key", "- reason=malformed",
+                "bound reason=network", "ended reason=expired", "shop reason=revoked", "- reason=unknown-key",
+                "- reason=malformed",
             ])
         #expect(entries.allSatisfy { $0.actorKind == "unknown" && $0.actor == " 10.1.2.0/24" })
     }

@@ -1,11 +1,11 @@
 import Foundation
+import HubHTTPAPI
 import PushHub
 import RichPushModel
 import SharedAccess
 import Synchronization
 import Testing
 
-@testable import HubHTTPAPI
 @testable import HubProtocol
 
 @Suite("Hubs as such, as namespace managers use them")
@@ -60,7 +60,7 @@ struct HubManagementTests {
 
     @Test("the audit has who created, changed and removed a hub from where, and neither a key nor a credential")
     func audited() async throws {
-        let hub = try await HubUnderTest { $0.network = { _, _ in "192.0.2.0/24" } }
+        let hub = try await HubUnderTest(options: { $0.network = { _, _ in "192.0.2.0/24" } })
         _ = try await call(hub, "PUT", "/fresh?api-version=2020-06", Self.entry())
         _ = try await call(hub, "PUT", "/fresh?api-version=2020-06", Self.entry())
         _ = try await call(hub, "PUT", "/fresh?api-version=2020-06", Self.entry(Self.token), ifMatch: "*")
@@ -77,7 +77,10 @@ struct HubManagementTests {
         arguments: [
             ("<UserMetadata>private</UserMetadata>", "metadata=changed"),
             ("<RegistrationTtl>P1D</RegistrationTtl>", "registration-seconds=86400"),
-            ("<RegistrationTtl>P1D</RegistrationTtl><UserMetadata>private</UserMetadata>", "metadata=changed registration-seconds=86400"),
+            (
+                "<RegistrationTtl>P1D</RegistrationTtl><UserMetadata>private</UserMetadata>",
+                "metadata=changed registration-seconds=86400"
+            ),
             ("", ""),
         ])
     func auditedDetails(body: String, words: String) async throws {
@@ -95,11 +98,11 @@ struct HubManagementTests {
             ("GET", "/demo", AccessRule.listenName, HubUnderTest.listenKey, "hub demo by demo"),
             ("GET", "/demo/jobs", AccessRule.listenName, HubUnderTest.listenKey, nil),
             ("GET", "/demo", AccessRule.fullName, HubUnderTest.fullKey, nil),
-            ("DELETE", "/demo", AccessRule.listenName, "a wrong key", nil),
+            ("DELETE", "/demo", AccessRule.listenName, "a-wrong-key", nil),
         ])
     func refusals(method: String, target: String, rule: String, key: String, noted: String?) async throws {
         let notes = RefusalNotes()
-        let hub = try await HubUnderTest { $0.onRefusal = { refusal, _, _ in notes.add(refusal) } }
+        let hub = try await HubUnderTest(options: { $0.onRefusal = { refusal, _, _ in notes.add(refusal) } })
         _ = try await call(hub, method, target, Self.entry(), rule: rule, key: key)
         #expect(notes.texts == [noted.map { "\($0)/\(rule)" }].compactMap(\.self))
     }
@@ -112,7 +115,8 @@ struct HubManagementTests {
             """
             <AuthorizationRules><AuthorizationRule xmlns:i="http://www.w3.org/2001/XMLSchema-instance" \
             i:type="SharedAccessAuthorizationRule"><ClaimType>SharedAccessKey</ClaimType><ClaimValue>None</ClaimValue>\
-            <Rights><AccessRights>Manage</AccessRights><AccessRights>Send</AccessRights><AccessRights>Listen</AccessRights></Rights>\
+            <Rights><AccessRights>Manage</AccessRights><AccessRights>Send</AccessRights>\
+            <AccessRights>Listen</AccessRights></Rights>\
             <KeyName>\(AccessRule.fullName)</KeyName></AuthorizationRule></AuthorizationRules>
             """)
         for round in 0..<20 {

@@ -23,10 +23,10 @@ final class ServiceKeyAuthenticator: Sendable {
         self.refusals = refusals
     }
 
-    /// Throws `unauthenticated` for a key that is malformed, which is given as `nil`, unknown, revoked or expired, which the detail
-    /// distinguishes: to know of a key that it ended, one needs the whole secret. Throws `forbidden` for an address that the key excludes, and `too-many-requests`. All but the
-    /// last are audited, with the name of the key if there is one. `noting` gets what is left of the key's own limit, if it has one,
-    /// also when nothing is.
+    /// Throws `unauthenticated` for a key that is malformed (`nil`), unknown, revoked or expired, which the detail distinguishes: to
+    /// know that a key has ended, one needs the whole secret. Throws `forbidden` for an address that the key excludes, and
+    /// `too-many-requests`. All but the last are audited, with the name of the key if there is one. `noting` gets what is left of the
+    /// key's own limit, if it has one, also when nothing is.
     func authenticate(
         _ secret: PrefixedSecret?, from source: SourceAddress, noting note: (RequestAllowance) -> Void
     ) async throws -> Principal {

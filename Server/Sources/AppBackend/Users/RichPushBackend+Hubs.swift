@@ -81,7 +81,9 @@ extension RichPushBackend {
     public func hubs(after name: String? = nil, limit: Int = HubRegistry.maximumPage) async throws -> ManagedHubList {
         let limit = min(max(limit, 1), HubRegistry.maximumPage)
         let last = try name.map { text throws(ServiceError) in
-            guard let name = HubName(text) else { throw ServiceError(.invalidField, "after: the name of a hub, as `next` gave it") }
+            guard let name = HubName(text) else {
+                throw ServiceError(.invalidField, "after: the name of a hub, as `next` gave it")
+            }
             return name
         }
         let found = try await managed().registry.hubs(after: last, limit: limit + 1)
@@ -125,7 +127,8 @@ extension RichPushBackend {
         let (hubs, name) = (try managed(), try Self.known(name))
         if let principal, hubs.registry.isKept(name), AccessTable.extent(of: .manageKeys, for: principal) != .all {
             throw ServiceError(
-                .forbidden, "hub \(name) is the one that this node's app backend sends through; only an administrator rolls its keys")
+                .forbidden,
+                "hub \(name) is the one that this node's app backend sends through; only an administrator rolls its keys")
         }
         let entry = entry(.hubKeyRolled, by: principal, object: name.text, details: "rule=\(rule) key=\(place.rawValue)")
         let rolled = try await hubs.registry.rotate(place, ofRule: rule, of: name, audit: entry)

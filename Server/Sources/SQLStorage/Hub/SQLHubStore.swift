@@ -268,7 +268,8 @@ extension SQLHubStore {
     static let all =
         [
             select, insert, describe, setCredential, selectNamed, selectNumbered, selectPage, count, rewrite, selectRules,
-            upsertRule, setPrimaryKey, setSecondaryKey, deleteRule, deleteRules, wakeSlices, wakeTargets, remove, selectRemoved, setCleared,
+            upsertRule, setPrimaryKey, setSecondaryKey, deleteRule, deleteRules, wakeSlices, wakeTargets, remove, selectRemoved,
+            setCleared,
         ] + clearing
 
     private static let select = SQLStatement("SELECT hub_id FROM hubs WHERE name = $1")
