@@ -103,7 +103,7 @@ struct RefusedAccessTests {
         for _ in 0..<50 { await bench.backend.noteRefusal(of: .changeUsers, to: bench.phone.principal) }
         #expect(try await bench.entries().count == RefusalAudit.perCaller)
         #expect(await refused(bench, "x") == .unauthenticated)
-        await bench.backend.noteRefusal(of: .readAudit, to: bench.ann)
+        await bench.backend.noteRefusal(of: .readAudit, to: bench.root)
         let details = try await bench.entries().compactMap(\.details)
         #expect(details.contains("reason=credential"))
         #expect(details.contains("reason=forbidden operation=read-audit unrecorded=\(50 - RefusalAudit.perCaller)"))

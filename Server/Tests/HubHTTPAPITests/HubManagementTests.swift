@@ -103,7 +103,7 @@ struct HubManagementTests {
     func refusals(method: String, target: String, rule: String, key: String, noted: String?) async throws {
         let notes = RefusalNotes()
         let hub = try await HubUnderTest(options: { $0.onRefusal = { refusal, _, _ in notes.add(refusal) } })
-        _ = try await call(hub, method, target, Self.entry(), rule: rule, key: key)
+        _ = try await call(hub, method, target, method == "PUT" ? Self.entry() : "", rule: rule, key: key)
         #expect(notes.texts == [noted.map { "\($0)/\(rule)" }].compactMap(\.self))
     }
 
