@@ -38,8 +38,10 @@ public enum AuditActor: Hashable, Sendable {
     case user(String)
     /// An installation credential of a user.
     case installation(of: String)
-    /// A service key, or a key of hubs, by its name.
+    /// A service key, by its name.
     case key(String)
+    /// A key of a hub, or of all hubs, by the name of its rule.
+    case hubKey(String)
     /// A command on the machine of a node, which needs no credential.
     case command
     /// The server by itself.
@@ -53,6 +55,7 @@ public enum AuditActor: Hashable, Sendable {
         case .user: "user"
         case .installation: "installation"
         case .key: "key"
+        case .hubKey: "hub-key"
         case .command: "command"
         case .server: "server"
         case .unknown: "unknown"
@@ -62,7 +65,7 @@ public enum AuditActor: Hashable, Sendable {
     /// The name, empty where the kind says all.
     public var name: String {
         switch self {
-        case .user(let name), .installation(let name), .key(let name), .unknown(let name): name
+        case .user(let name), .installation(let name), .key(let name), .hubKey(let name), .unknown(let name): name
         case .command, .server: ""
         }
     }
@@ -73,6 +76,7 @@ public enum AuditActor: Hashable, Sendable {
         case "user": self = .user(name)
         case "installation": self = .installation(of: name)
         case "key": self = .key(name)
+        case "hub-key": self = .hubKey(name)
         case "command": self = .command
         case "server": self = .server
         case "unknown": self = .unknown(name)

@@ -123,8 +123,9 @@ private struct UserPage: Encodable {
 
     init(_ backend: RichPushBackend, after name: String?, limit: Int) async throws {
         if let name, UserName(name) == nil { throw ServiceError(.invalidField, "after: a user name, as `next` gave it") }
-        let found = try await backend.users(after: name, limit: limit)
-        users = found.map(UserAnswer.init)
-        next = found.count == limit ? found.last?.name.text : nil
+        let found = try await backend.users(after: name, limit: limit + 1)
+        let page = found.prefix(limit)
+        users = page.map(UserAnswer.init)
+        next = found.count > limit ? page.last?.name.text : nil
     }
 }

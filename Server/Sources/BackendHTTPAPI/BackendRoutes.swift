@@ -82,16 +82,9 @@ public struct BackendRoutes: Sendable {
         _ request: Request, context: ServiceRequestContext, for operation: BackendOperation? = nil
     ) async throws -> Principal {
         let credential = try AuthorizationHeader.credential(in: request.headers)
-        return try await backend.authenticate(credential, from: source(of: request, context: context), for: operation) {
+        return try await backend.authenticate(credential, from: options.source(of: request, context: context), for: operation) {
             context.answerFields.add($0.fields)
         }
-    }
-
-    private func source(of request: Request, context: ServiceRequestContext) -> SourceAddress {
-        guard let peer = context.remoteAddress else { return .local }
-        let forwarded = request.headers[values: .forwardedFor]
-        if CallerAddress.isForwarded(request.headers), !options.isTrustedProxy(peer) { options.onUntrustedForwarding(peer) }
-        return SourceAddress(CallerAddress.of(peer: peer, forwarded: forwarded, isTrustedProxy: options.isTrustedProxy))
     }
 }
 
@@ -124,6 +117,14 @@ public struct BackendHTTPOptions: Sendable {
     /// Is called when a request that came over a peer that is no trusted proxy says for whom it was forwarded. With the peer's address,
     /// and more than once.
     public var onUntrustedForwarding: @Sendable (String) -> Void
+
+    /// Where a request came from.
+    public func source(of request: Request, context: ServiceRequestContext) -> SourceAddress {
+        guard let peer = context.remoteAddress else { return .local }
+        let forwarded = request.headers[values: .forwardedFor]
+        if CallerAddress.isForwarded(request.headers), !isTrustedProxy(peer) { onUntrustedForwarding(peer) }
+        return SourceAddress(CallerAddress.of(peer: peer, forwarded: forwarded, isTrustedProxy: isTrustedProxy))
+    }
 
     /// The largest body that makes sense when a content has at most `contentLimit` bytes: content and thumb in one form, with
     /// room for the words. Each of the two is held to its own limit before the body comes to this one.

@@ -1,3 +1,4 @@
+import HTTPService
 import HubProtocol
 import Hummingbird
 import PushHub
@@ -25,6 +26,10 @@ public struct HubHTTPOptions: Sendable {
     public var transport: any PushTransport
     /// Jobs and their files; without them those resources do not exist.
     public var files: HubFiles?
+    /// The network that a request came from, as the audit names it.
+    public var network: @Sendable (Request, ServiceRequestContext) -> String = { _, _ in "" }
+    /// Is called when a key may not manage hubs and asked for it.
+    public var onRefusal: @Sendable (HubRefusal, Request, ServiceRequestContext) async -> Void = { _, _, _ in }
     /// What `/` shows in a browser, where clients with a signature list the hubs; `nil` is the error for a missing signature.
     public var startPage: (@Sendable () -> Response)?
 
@@ -45,6 +50,18 @@ public struct HubHTTPOptions: Sendable {
         self.transport = transport
         self.files = files
     }
+}
+
+/// A key that was refused the management of hubs. It is a real one: its signature was right.
+public struct HubRefusal: Sendable, Hashable {
+    /// The name of its rule.
+    public let rule: String
+    /// The hub that it is a key of; `nil` for one of all hubs.
+    public let keyHub: String?
+    /// What was asked for.
+    public let operation: HubOperation
+    /// The hub in the path; empty for the list of hubs.
+    public let hub: String
 }
 
 /// Scheme and authority of the links to files, which the client that asked must be able to reach.

@@ -54,14 +54,16 @@ extension HubRoutes {
             throw ServiceError(.notFound, "There is no hub with this name")
         }
         let change = try description.change(of: record, rules: try await registry.rules(of: name))
-        let changed = try await registry.update(
-            name, with: change, audit: Self.audit(.hubChanged, call, details: change.words))
+        let entry = Self.audit(.hubChanged, call, details: change.words(changing: record.details))
+        let changed = try await registry.update(name, with: change, ifVersion: record.version, audit: entry)
         return Self.entry(changed, rules: try await registry.rules(of: name), call)
     }
 
     /// The audit entry of what the holder of a key of all hubs does.
     private static func audit(_ action: AuditAction, _ call: HubCall, details: String = "") -> AuditEntry {
-        AuditEntry(action, by: .key(call.grant.rule), at: call.now, object: call.route.hub, details: details)
+        AuditEntry(
+            action, by: .hubKey(call.grant.rule), from: call.options.network(call.request, call.context), at: call.now,
+            object: call.route.hub, details: details)
     }
 
     private func list(_ call: HubCall) async throws -> Response {

@@ -35,12 +35,17 @@ public struct HubRoutes: Sendable {
         // Hubs as such are the business of keys for all hubs: the key of one hub shall not make or remove hubs.
         let own = isForAllHubs == nil ? try? grant(request, served?.rules ?? []) : nil
         if isForAllHubs == nil, own == nil || route.operation.isOfAllHubs, route.operation.isOfHubs {
-            if own != nil { throw Self.needsKeyOfAllHubs }
-            if try await isSignedForAnotherHub(request) { throw Self.needsKeyOfAllHubs }
+            var signer = own.map { (rule: $0.rule, hub: route.hub) }
+            if signer == nil { signer = try await signerOfAnotherHub(request) }
+            if let signer {
+                await noteRefusal(of: route, to: signer.rule, of: signer.hub, request, context)
+                throw ServiceError(.forbidden, "A key of all hubs is required for this operation")
+            }
         }
         let grant = try isForAllHubs ?? own ?? grant(request, route.operation.isOfAllHubs ? common : served?.rules ?? [])
         let query = HubQuery(request.uri.query)
         guard grant.allows(anyOf: route.operation.rights(isFiltered: query.filter != nil)) else {
+            await noteRefusal(of: route, to: grant.rule, of: isForAllHubs == nil ? route.hub : nil, request, context)
             let needed = route.operation.rights(isFiltered: false)
             throw ServiceError(.forbidden, "\(needed.text) claim is required for this operation")
         }
@@ -49,27 +54,35 @@ public struct HubRoutes: Sendable {
             isForAllHubs: isForAllHubs != nil, options: options)
     }
 
-    private static let needsKeyOfAllHubs = ServiceError(.forbidden, "A key of all hubs is required for this operation")
+    /// Of a refused request that manages hubs; of others an app can make any number by a mistake.
+    private func noteRefusal(
+        of route: HubRoute, to rule: String, of hub: String?, _ request: Request, _ context: ServiceRequestContext
+    ) async {
+        guard route.operation.isOfHubs else { return }
+        let refusal = HubRefusal(rule: rule, keyHub: hub, operation: route.operation, hub: route.hub)
+        await options.onRefusal(refusal, request, context)
+    }
+
     /// The most hubs whose keys are tried for a request that manages another hub or a new one.
     private static let hubsTried = 1_000
 
-    /// Whether the token was signed with a key of some hub. The token names no hub, so the keys of all are tried, seldom enough that a
+    /// The rule of some hub with whose key the token was signed. The token names no hub, so the keys of all are tried, seldom enough that a
     /// flood of bad tokens costs little; beyond that rate, and beyond 1,000 hubs, the answer to such a key is that to a bad one.
-    private func isSignedForAnotherHub(_ request: Request) async throws -> Bool {
+    private func signerOfAnotherHub(_ request: Request) async throws -> (rule: String, hub: String)? {
         guard case .failure(.invalidSignature) = verification(request, []), (try? hubSearches.admit(true)) != nil else {
-            return false
+            return nil
         }
         var (tried, last) = (0, HubName?.none)
         repeat {
             let page = try await directory.registry.hubs(after: last)
             for record in page {
                 let rules = try await directory.catalog.hub(named: record.name.text)?.rules ?? []
-                if case .success = verification(request, rules) { return true }
+                if case .success(let grant) = verification(request, rules) { return (grant.rule, record.name.text) }
             }
             tried += page.count
             last = page.count == HubRegistry.maximumPage ? page.last?.name : nil
         } while last != nil && tried < Self.hubsTried
-        return false
+        return nil
     }
 
     private func grant(_ request: Request, _ rules: [AccessRule]) throws(ServiceError) -> AccessGrant {

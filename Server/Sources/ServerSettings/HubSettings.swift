@@ -7,7 +7,10 @@ import SharedAccess
 public struct NotificationSettings: SettingGroup {
     package let hubName = Setting(
         "hub-name", .hubName, default: "hub",
-        "The name of the notification hub, the first word of its paths. Some words are taken: \(HubName.reserved.joined(separator: ", "))."
+        """
+        The name of the notification hub, the first word of its paths. Some words are taken: \
+        \(HubName.reserved.filter { !$0.contains(".") }.joined(separator: ", ")).
+        """
     )
     package let hubSendsPerSecond = Setting(
         "hub-sends-per-second", .optional(.integer(1...100_000)), default: nil,

@@ -8,9 +8,9 @@ import Testing
 public enum HubStorePromises {
     /// All of them.
     public static let all: [StoragePromise<HubStorage>] = [
-        createsOnce, ignoresCase, pages, updates, replacesRules, keepsRulesApart, countsVersions, removesAtOnce,
-        neverGivesAnIDTwice,
-        clears, ensuresWithoutRules, wakes,
+        createsOnce, ignoresCase, pages, updates, refusesOldVersions, replacesRules, keepsRulesApart, countsVersions,
+        changesOneKey,
+        rollsAtOnce, removesAtOnce, neverGivesAnIDTwice, clears, ensuresWithoutRules, wakes,
     ]
 
     private static func name(_ text: String) throws -> HubName { try #require(HubName(text)) }
@@ -72,6 +72,27 @@ public enum HubStorePromises {
         #expect(try await storage.hubs.update(HubID(99), with: StoredHubChange(), at: Sample.start) == nil)
     }
 
+    private static let refusesOldVersions = StoragePromise<HubStorage>(
+        "an update for another version than the hub has changes nothing"
+    ) { storage in
+        let made = try #require(try await storage.hubs.create(try name("news"), with: content("news"), at: Sample.start))
+        _ = try await storage.hubs.put(rule("a", [.listen]), of: made.id, at: Sample.time(1))
+        let late = await #expect(throws: ServiceError.self) {
+            _ = try await storage.hubs.update(
+                made.id, with: StoredHubChange(details: HubDetails(), rules: [rule("b")]), ifVersion: made.version,
+                at: Sample.time(2), audit: nil)
+        }
+        #expect(late?.code == .conflict)
+        let kept = try #require(try await storage.hubs.record(of: made.id))
+        #expect(kept.version == 2)
+        #expect(kept.updatedAt == Sample.time(1))
+        #expect(kept.details == made.details)
+        #expect(try await storage.hubs.rules(of: made.id).map(\.name) == ["a", "b"])
+        let changed = try await storage.hubs.update(
+            made.id, with: StoredHubChange(details: HubDetails()), ifVersion: kept.version, at: Sample.time(3), audit: nil)
+        #expect(changed?.version == 3)
+    }
+
     private static let replacesRules = StoragePromise<HubStorage>("an update with rules replaces all rules of that hub") {
         storage in
         let one = try #require(try await storage.hubs.create(try name("one"), with: content("one"), at: Sample.start))
@@ -105,6 +126,41 @@ public enum HubStorePromises {
         _ = try await storage.hubs.removeRule(named: "a", of: made.id, at: Sample.time(3))
         let found = try await storage.hubs.record(of: made.id)
         #expect(found?.version == 3 && found?.updatedAt == Sample.time(2))
+    }
+
+    private static let changesOneKey = StoragePromise<HubStorage>(
+        "a new key takes the place of one key of one rule, and brings no rule back"
+    ) { storage in
+        let made = try #require(try await storage.hubs.create(try name("news"), with: content("news"), at: Sample.start))
+        _ = try await storage.hubs.put(rule("a"), of: nil, at: Sample.start)
+        var expected = try #require(try await storage.hubs.rules(of: made.id).first)
+        (expected.secondary, expected.updatedAt) = ("new", Sample.time(1))
+        let changed = try await storage.hubs.setKey(
+            "new", in: .secondary, ofRule: "a", of: made.id, at: Sample.time(1), audit: nil)
+        #expect(changed == expected)
+        #expect(try await storage.hubs.rules(of: made.id) == [expected, rule("b")])
+        #expect(try await storage.hubs.rules(of: nil) == [rule("a")])
+        #expect(try await storage.hubs.record(of: made.id)?.version == 2)
+        _ = try await storage.hubs.removeRule(named: "a", of: made.id, at: Sample.time(2))
+        let late = try await storage.hubs.setKey(
+            "late", in: .primary, ofRule: "a", of: made.id, at: Sample.time(3), audit: nil)
+        #expect(late == nil)
+        #expect(try await storage.hubs.rules(of: made.id) == [rule("b")])
+        #expect(try await storage.hubs.record(of: made.id)?.version == 3)
+    }
+
+    private static let rollsAtOnce = StoragePromise<HubStorage>("of two keys that are rolled at once both are new") { storage in
+        let registry = HubRegistry(store: storage.hubs, box: SecretBox(.random()), clock: .system)
+        let hub = try name("news")
+        _ = try await registry.create(hub)
+        for _ in 0..<20 {
+            async let primary = registry.rotate(.primary, ofRule: AccessRule.fullName, of: hub)
+            async let secondary = registry.rotate(.secondary, ofRule: AccessRule.fullName, of: hub)
+            let expected = (try await primary.primary, try await secondary.secondary)
+            let stored = try await registry.rule(named: AccessRule.fullName, of: hub)
+            #expect(stored.primary == expected.0)
+            #expect(stored.secondary == expected.1)
+        }
     }
 
     private static let removesAtOnce = StoragePromise<HubStorage>("a removed hub is gone at once with its rules and credential") {
@@ -208,7 +264,7 @@ extension HubStore {
     }
 
     public func update(_ id: HubID, with change: StoredHubChange, at now: Timestamp) async throws -> HubRecord? {
-        try await update(id, with: change, at: now, audit: nil)
+        try await update(id, with: change, ifVersion: nil, at: now, audit: nil)
     }
 
     public func put(_ rule: SealedAccessRule, of hub: HubID?, at now: Timestamp) async throws -> Bool {

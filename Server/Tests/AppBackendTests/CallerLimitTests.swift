@@ -54,6 +54,24 @@ struct CallerLimitTests {
         #expect(pace.count <= 10)
     }
 
+    @Test("calls less than a millisecond apart earn their part of the minute")
+    func shortWaits() throws {
+        let pace = CallPace<UserID>()
+        // 6 s at 1,500 calls a second, of which a minute's limit of 90,000 gives back each one.
+        for number in 0..<9_000 {
+            let left = try pace.take(UserID(1), perMinute: 90_000, at: .nanoseconds(number * 666_667)).left
+            #expect(left >= 89_998, "call \(number)")
+        }
+    }
+
+    @Test("a clock that is read out of order earns nothing twice")
+    func outOfOrder() throws {
+        let pace = CallPace<UserID>()
+        for _ in 0..<3 { try pace.take(UserID(1), perMinute: 3, at: .seconds(100)) }
+        #expect(throws: ServiceError.self) { try pace.take(UserID(1), perMinute: 3, at: .seconds(70)) }
+        #expect(throws: ServiceError.self) { try pace.take(UserID(1), perMinute: 3, at: .seconds(100)) }
+    }
+
     @Test("of devices count those that are signed in, and leave a device that is there alone")
     func devices() async throws {
         let test = try await TestBackend { $0.userDevices = 2 }

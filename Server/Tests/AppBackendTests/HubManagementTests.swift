@@ -56,6 +56,46 @@ struct HubManagementTests {
         #expect(second.next == nil)
     }
 
+    @Test("a last page that is full has no next one, also the longest")
+    func fullLastPage() async throws {
+        let test = try await TestBackend()
+        for number in 100..<200 { _ = try await test.backend.createHub(HubCreation(name: "n\(number)")) }
+        let longest = try await test.backend.hubs(limit: 100)
+        #expect(longest.hubs.count == 100)
+        #expect(longest.next == nil)
+        let last = try await test.backend.hubs(after: "n197", limit: 2)
+        #expect(last.hubs.map(\.name) == ["n198", "n199"])
+        #expect(last.next == nil)
+        _ = try await test.backend.createHub(HubCreation(name: "n200"))
+        #expect(try await test.backend.hubs(limit: 100).next == "n199")
+    }
+
+    @Test("a place in the list that is no name of a hub is refused, and does not begin the list anew")
+    func badPlace() async throws {
+        let test = try await TestBackend()
+        _ = try await test.backend.createHub(HubCreation(name: "news"))
+        let error = await refusal { _ = try await test.backend.hubs(after: "a b") }
+        #expect(error?.code == .invalidField)
+        #expect(error?.detail?.hasPrefix("after:") == true)
+    }
+
+    @Test(
+        "a key of the app backend's hub is rolled by who manages keys, and by no other",
+        arguments: [(["hubs"], ServiceErrorCode.forbidden), (["hubs", "users", "send"], .forbidden), (["admin"], nil)])
+    func ownHub(scopes: [String], expected: ServiceErrorCode?) async throws {
+        let test = try await TestBackend()
+        for name in ["news", "own"] { _ = try await test.backend.createHub(HubCreation(name: name)) }
+        let caller = try await test.signIn(with: try await test.key("office") { $0.scopes = scopes })
+        let own = try #require(HubName("own"))
+        let before = try await test.hubs.rules(of: own)
+        func roll(_ hub: String) async -> ServiceErrorCode? {
+            await code { _ = try await test.backend.rollHubKey(.primary, ofRule: AccessRule.fullName, of: hub, by: caller) }
+        }
+        #expect(await roll("OWN") == expected)
+        #expect(try await (test.hubs.rules(of: own) == before) == (expected != nil))
+        #expect(await roll("news") == nil)
+    }
+
     @Test("a key that is rolled is new and shown once, and the other key of the rule stays")
     func roll() async throws {
         let test = try await TestBackend()

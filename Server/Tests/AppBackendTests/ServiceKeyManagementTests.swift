@@ -113,8 +113,19 @@ struct ServiceKeyManagementTests {
         }
         let expected: ServiceErrorCode? = roles.contains(.service) ? nil : .forbidden
         #expect(await code { try await test.backend.setDisabled(true, ofUser: "@other", by: caller) } == expected)
-        let refused: ServiceErrorCode = roles.contains(.service) ? .conflict : .forbidden
-        #expect(await code { try await test.backend.removeUser(name: "@other", by: caller) } == refused)
+        let removal: ServiceErrorCode = roles.contains(.service) ? .conflict : .forbidden
+        #expect(await code { try await test.backend.removeUser(name: "@other", by: caller) } == removal)
+        #expect(await code { try await test.backend.eraseUser(name: "@other", by: caller) } == removal)
+    }
+
+    @Test("the account of a key is not removed, so a rolled key goes on working")
+    func keepsTheAccount() async throws {
+        let test = try await TestBackend()
+        let key = try await test.key("shop", "send")
+        #expect(await code { try await test.backend.removeUser(name: "@shop") } == .conflict)
+        #expect(await code { try await test.backend.eraseUser(name: "@shop") } == .conflict)
+        let rolled = try await test.backend.rollKey(key.id, overlap: .zero)
+        #expect(try await test.signIn(with: rolled).name.text == "@shop")
     }
 
     @Test("keys are listed in pages")

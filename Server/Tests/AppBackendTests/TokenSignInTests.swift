@@ -145,7 +145,7 @@ import struct RichPushModel.Tag
     func flood() async throws {
         let issuer = try await IssuerAtWork()
         for _ in 0..<200 { #expect(await code { try await issuer.exchange("a.b.c") } == .unauthenticated) }
-        #expect(try await issuer.test.rows(of: "audit_entries") == RefusalAudit.perNetwork)
+        #expect(try await issuer.test.rows(of: "audit_entries") == RefusalAudit.perCaller)
     }
 }
 

@@ -33,6 +33,14 @@ struct HubRouteTests {
         #expect(try await bench.call(.get, "/api/v1/hubs/news", headers: headers).status == .notFound)
     }
 
+    @Test("a place in the list of hubs that is no name is refused")
+    func badPlace() async throws {
+        let bench = try await BackendBench()
+        let answer = try await bench.call(.get, "/api/v1/hubs?after=a%20b", as: "root")
+        #expect(answer.status == .badRequest)
+        #expect(answer.code == "invalid-field")
+    }
+
     @Test("a hub is removed only when its name is confirmed", arguments: ["", "?confirm=true", "?confirm=other", "?confirm="])
     func confirmation(query: String) async throws {
         let bench = try await BackendBench()

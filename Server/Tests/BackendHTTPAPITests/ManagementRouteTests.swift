@@ -53,6 +53,17 @@ struct ManagementRouteTests {
         #expect(answer.detail?.hasPrefix(field) == true, "\(answer.text)")
     }
 
+    @Test("a last page of users that is full has no next one")
+    func fullLastPage() async throws {
+        let bench = try await BackendBench()
+        let all = try await bench.call(.get, "/api/v1/users", as: "eve").decoded(Page.self).users.map(\.name)
+        let page = try await bench.call(.get, "/api/v1/users?limit=\(all.count)", as: "eve").decoded(Page.self)
+        #expect(page.users.map(\.name) == all)
+        #expect(page.next == nil)
+        let shorter = try await bench.call(.get, "/api/v1/users?limit=\(all.count - 1)", as: "eve").decoded(Page.self)
+        #expect(shorter.next == all.dropLast().last)
+    }
+
     @Test("users are listed in pages, and one is found by name")
     func listUsers() async throws {
         let bench = try await BackendBench()

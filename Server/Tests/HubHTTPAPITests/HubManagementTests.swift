@@ -1,7 +1,9 @@
 import Foundation
+import HubHTTPAPI
 import PushHub
 import RichPushModel
 import SharedAccess
+import Synchronization
 import Testing
 
 @testable import HubProtocol
@@ -56,18 +58,74 @@ struct HubManagementTests {
         #expect(again.body.contains("SubCode=40900."))
     }
 
-    @Test("the audit has who created, changed and removed a hub, and neither a key nor a credential")
+    @Test("the audit has who created, changed and removed a hub from where, and neither a key nor a credential")
     func audited() async throws {
-        let hub = try await HubUnderTest()
+        let hub = try await HubUnderTest(options: { $0.network = { _, _ in "192.0.2.0/24" } })
         _ = try await call(hub, "PUT", "/fresh?api-version=2020-06", Self.entry())
         _ = try await call(hub, "PUT", "/fresh?api-version=2020-06", Self.entry())
         _ = try await call(hub, "PUT", "/fresh?api-version=2020-06", Self.entry(Self.token), ifMatch: "*")
         _ = try await call(hub, "DELETE", "/fresh?api-version=2020-06")
-        let key = "key \(HubUnderTest.rootRule)"
+        let key = "hub-key \(HubUnderTest.rootRule) 192.0.2.0/24"
         #expect(
             try await hub.audit().sorted() == [
                 "hub.changed fresh by \(key): apns=set", "hub.created fresh by \(key): ", "hub.removed fresh by \(key): ",
             ])
+    }
+
+    @Test(
+        "the audit has which details of a hub changed, and none of their text",
+        arguments: [
+            ("<UserMetadata>private</UserMetadata>", "metadata=changed"),
+            ("<RegistrationTtl>P1D</RegistrationTtl>", "registration-seconds=86400"),
+            (
+                "<RegistrationTtl>P1D</RegistrationTtl><UserMetadata>private</UserMetadata>",
+                "metadata=changed registration-seconds=86400"
+            ),
+            ("", ""),
+        ])
+    func auditedDetails(body: String, words: String) async throws {
+        let hub = try await HubUnderTest()
+        _ = try await call(hub, "PUT", "/demo?api-version=2020-06", Self.entry(body), ifMatch: "*")
+        #expect(try await hub.audit() == ["hub.changed demo by hub-key \(HubUnderTest.rootRule): \(words)"])
+    }
+
+    @Test(
+        "a key that may not manage hubs and asks for it is noted with its rule and hub; other refusals are not",
+        arguments: [
+            ("DELETE", "/demo", AccessRule.listenName, HubUnderTest.listenKey, "deleteHub demo by demo"),
+            ("PUT", "/third", AccessRule.fullName, HubUnderTest.fullKey, "putHub third by demo"),
+            ("GET", "/", AccessRule.fullName, HubUnderTest.fullKey, "hubs  by demo"),
+            ("GET", "/demo", AccessRule.listenName, HubUnderTest.listenKey, "hub demo by demo"),
+            ("GET", "/demo/jobs", AccessRule.listenName, HubUnderTest.listenKey, nil),
+            ("GET", "/demo", AccessRule.fullName, HubUnderTest.fullKey, nil),
+            ("DELETE", "/demo", AccessRule.listenName, "a-wrong-key", nil),
+        ])
+    func refusals(method: String, target: String, rule: String, key: String, noted: String?) async throws {
+        let notes = RefusalNotes()
+        let hub = try await HubUnderTest(options: { $0.onRefusal = { refusal, _, _ in notes.add(refusal) } })
+        _ = try await call(hub, method, target, method == "PUT" ? Self.entry() : "", rule: rule, key: key)
+        #expect(notes.texts == [noted.map { "\($0)/\(rule)" }].compactMap(\.self))
+    }
+
+    @Test("a hub that is changed while a key of it is rolled keeps the new key")
+    func changedWhileRolled() async throws {
+        let hub = try await HubUnderTest()
+        let name = try #require(HubName("demo"))
+        let body = Self.entry(
+            """
+            <AuthorizationRules><AuthorizationRule xmlns:i="http://www.w3.org/2001/XMLSchema-instance" \
+            i:type="SharedAccessAuthorizationRule"><ClaimType>SharedAccessKey</ClaimType><ClaimValue>None</ClaimValue>\
+            <Rights><AccessRights>Manage</AccessRights><AccessRights>Send</AccessRights>\
+            <AccessRights>Listen</AccessRights></Rights>\
+            <KeyName>\(AccessRule.fullName)</KeyName></AuthorizationRule></AuthorizationRules>
+            """)
+        for round in 0..<20 {
+            async let changed = call(hub, "PUT", "/demo?api-version=2020-06", body, ifMatch: "*")
+            async let rolled = hub.registry.rotate(.primary, ofRule: AccessRule.fullName, of: name)
+            let (status, key) = (try await changed.status, try await rolled.primary)
+            #expect([200, 409].contains(status))
+            #expect(try await hub.registry.rule(named: AccessRule.fullName, of: name).primary == key, "round \(round)")
+        }
     }
 
     @Test("a credential goes in and never comes out, and an update that leaves it out keeps it")
@@ -196,7 +254,7 @@ struct HubManagementTests {
 
     @Test(
         "a name that would hide a path of the server is refused, also in another letter case",
-        arguments: ["api", "Metrics", "LIVEZ"])
+        arguments: ["api", "Metrics", "LIVEZ", "openapi.yaml"])
     func reserved(name: String) async throws {
         let hub = try await HubUnderTest()
         let answer = try await call(hub, "PUT", "/\(name)", Self.entry())
@@ -219,5 +277,16 @@ struct HubManagementTests {
         #expect(answer.status == 400)
         #expect(answer.body.contains("KeyId"))
         #expect(try await hub.registry.hubs().count == 1)
+    }
+}
+
+/// The refusals that were noted, as texts.
+private final class RefusalNotes: Sendable {
+    private let noted = Mutex<[String]>([])
+
+    var texts: [String] { noted.withLock { $0 } }
+
+    func add(_ refusal: HubRefusal) {
+        noted.withLock { $0.append("\(refusal.operation) \(refusal.hub) by \(refusal.keyHub ?? "all")/\(refusal.rule)") }
     }
 }

@@ -17,7 +17,7 @@ import Testing
         "what would hide a path, climb out of one, or be written differently in a URL is no name",
         arguments: HubName.reserved + HubName.reserved.map { $0.uppercased() } + [
             "", ".", "..", "-a", "a-", ".a", "a.", "_a", "a b", "a/b", "a%2fb", "a:b", "$batch", "ä", "a\u{0}", "a\n",
-            "K\u{212A}",
+            "K\u{212A}", "openapi.yaml", "openapi.json", "openapi-hub.yaml", "openapi-hub.json", "OpenAPI.yaml",
             String(repeating: "a", count: 261),
         ])
     func refused(_ text: String) { #expect(HubName(text) == nil) }

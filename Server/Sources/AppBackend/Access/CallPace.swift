@@ -51,9 +51,9 @@ final class CallPace<Caller: Hashable & Sendable>: Sendable {
             if accounts.count >= capacity { accounts = accounts.filter { uptime - $0.value.at < .seconds(60) } }
             if accounts.count >= capacity { accounts.removeAll(keepingCapacity: true) }
             var account = accounts[caller] ?? Account(left: most, at: uptime)
-            let passed = Double((uptime - account.at).wholeMilliseconds) / 60_000
-            let left = min(most, account.left + most * max(0, passed))
-            account = Account(left: left >= 1 ? left - 1 : left, at: uptime)
+            let passed = max(.zero, uptime - account.at) / .seconds(60)
+            let left = min(most, account.left + most * passed)
+            account = Account(left: left >= 1 ? left - 1 : left, at: max(uptime, account.at))
             accounts[caller] = account
             return left
         }

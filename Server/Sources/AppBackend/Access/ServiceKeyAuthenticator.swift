@@ -23,19 +23,21 @@ final class ServiceKeyAuthenticator: Sendable {
         self.refusals = refusals
     }
 
-    /// Throws `unauthenticated` for a key that is malformed, unknown, revoked or expired, which the detail distinguishes: to know
-    /// that, one needs the whole secret. Throws `forbidden` for an address that the key excludes, and `too-many-requests`. All but the
-    /// last are audited, with the name of the key if there is one. `noting` gets what is left of the key's own limit, if it has one,
-    /// also when nothing is.
+    /// Throws `unauthenticated` for a key that is malformed (`nil`), unknown, revoked or expired, which the detail distinguishes: to
+    /// know that a key has ended, one needs the whole secret. Throws `forbidden` for an address that the key excludes, and
+    /// `too-many-requests`. All but the last are audited, with the name of the key if there is one. `noting` gets what is left of the
+    /// key's own limit, if it has one, also when nothing is.
     func authenticate(
-        _ secret: PrefixedSecret, from source: SourceAddress, noting note: (RequestAllowance) -> Void
+        _ secret: PrefixedSecret?, from source: SourceAddress, noting note: (RequestAllowance) -> Void
     ) async throws -> Principal {
         let principal: Principal
         do {
+            guard let secret else { throw Refusal(reason: "malformed", answer: Self.malformed) }
             principal = try await self.principal(of: secret, from: source)
         } catch let refusal as Refusal {
             await refusals.record(
-                .accessRefused, by: .unknown(""), from: source, subject: refusal.name, details: "reason=\(refusal.reason)")
+                .accessRefused, by: .unknown(""), of: refusal.key.map { .account($0.account) }, from: source,
+                subject: refusal.key?.name ?? "", details: "reason=\(refusal.reason)")
             throw refusal.answer
         }
         guard let key = principal.key else { throw Self.unknown }
@@ -56,7 +58,8 @@ final class ServiceKeyAuthenticator: Sendable {
     /// Why a key was refused: one word for the audit, and what the caller reads.
     private struct Refusal: Error {
         var reason: String
-        var name: String
+        /// The key, where the caller has the whole secret of one.
+        var key: ServiceKey?
         var answer: ServiceError
     }
 
@@ -65,7 +68,7 @@ final class ServiceKeyAuthenticator: Sendable {
         let networks = principal.key?.networks ?? []
         guard networks.isEmpty || networks.contains(where: { $0.contains(source.address) }) else {
             throw Refusal(
-                reason: "network", name: principal.key?.name ?? "",
+                reason: "network", key: principal.key,
                 answer: ServiceError(.forbidden, "this service key may not be used from this address"))
         }
         return principal
@@ -75,10 +78,10 @@ final class ServiceKeyAuthenticator: Sendable {
         let digest = secret.digest
         if let known = cache.value(for: digest, at: clock.uptime), known.key?.holds(at: clock.now) == true { return known }
         guard let (key, account) = try await store.key(digest: digest) else {
-            throw Refusal(reason: "unknown-key", name: "", answer: Self.unknown)
+            throw Refusal(reason: "unknown-key", answer: Self.unknown)
         }
         func refusal(_ reason: String, _ text: String) -> Refusal {
-            Refusal(reason: reason, name: key.name, answer: ServiceError(.unauthenticated, text))
+            Refusal(reason: reason, key: key, answer: ServiceError(.unauthenticated, text))
         }
         guard key.revokedAt == nil else { throw refusal("revoked", "this service key was revoked") }
         guard account.disabledAt == nil else { throw refusal("disabled", "the account of this service key is disabled") }
@@ -103,4 +106,6 @@ final class ServiceKeyAuthenticator: Sendable {
     }
 
     private static let unknown = ServiceError(.unauthenticated, "the service key is not valid")
+    private static let malformed = ServiceError(
+        .unauthenticated, "the service key is not valid: its digits or its checksum are wrong")
 }

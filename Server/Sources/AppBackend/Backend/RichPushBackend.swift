@@ -54,8 +54,9 @@ public struct RichPushBackend: Sendable {
         ofBearer text: String, from source: SourceAddress, for operation: BackendOperation?,
         noting note: (RequestAllowance) -> Void
     ) async throws -> Principal {
-        if let secret = PrefixedSecret(text: text), secret.kind == .serviceKey {
-            return try await serviceKeys.authenticate(secret, from: source, noting: note)
+        // By the prefix, so that a key with a typing error is told about keys.
+        if text.hasPrefix(PrefixedSecret.Kind.serviceKey.rawValue) {
+            return try await serviceKeys.authenticate(PrefixedSecret(text: text), from: source, noting: note)
         }
         guard let form = SignInTokenForm(text) else { return try await principal(ofCredential: text, from: source) }
         // Before anything of the token is looked at.
@@ -75,8 +76,18 @@ public struct RichPushBackend: Sendable {
     /// Records that a caller whose credential holds got `forbidden` for an operation, whatever of the request led to it.
     public func noteRefusal(of operation: BackendOperation, to principal: Principal) async {
         await refusals.record(
-            .accessRefused, by: principal.actor, from: principal.source,
+            .accessRefused, by: principal.actor, of: .account(principal.userID), from: principal.source,
             details: "reason=forbidden operation=\(operation.rawValue.replacing(" ", with: "-"))")
+    }
+
+    /// Records that a key of a hub, or of all hubs, got `forbidden` for the management of hubs, with the rule of the key.
+    public func noteHubRefusal(
+        of operation: String, on hub: String, toRule rule: String, ofHub keyHub: String?, from source: SourceAddress
+    ) async {
+        let key = keyHub.map { " key-of=\($0)" } ?? ""
+        await refusals.record(
+            .accessRefused, by: .hubKey(rule), of: .hubRule(rule, hub: keyHub?.lowercased()), from: source,
+            details: "reason=forbidden operation=\(operation) hub=\(hub)\(key)")
     }
 
     private func principal(ofUser user: String, password: String, from source: SourceAddress) async throws -> Principal {

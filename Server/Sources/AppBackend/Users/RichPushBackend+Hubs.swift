@@ -77,11 +77,18 @@ public struct ManagedHubList: Sendable, Codable {
 /// Management of the hubs of this node. The HTTP layer calls these, for a caller who may. The rules for all hubs are no part of it: who
 /// has a key of one of those needs no other.
 extension RichPushBackend {
-    /// Hubs in the order of their names after `name`, at most `limit` (1 … 100).
+    /// Hubs in the order of their names after `name`, at most `limit` (1 … 100). Throws `invalid-field` for what is no name of a hub.
     public func hubs(after name: String? = nil, limit: Int = HubRegistry.maximumPage) async throws -> ManagedHubList {
         let limit = min(max(limit, 1), HubRegistry.maximumPage)
-        let page = try await managed().registry.hubs(after: name.flatMap { HubName($0) }, limit: limit)
-        return ManagedHubList(hubs: page.map { ManagedHub($0) }, next: page.count == limit ? page.last?.name.text : nil)
+        let last = try name.map { text throws(ServiceError) in
+            guard let name = HubName(text) else {
+                throw ServiceError(.invalidField, "after: the name of a hub, as `next` gave it")
+            }
+            return name
+        }
+        let found = try await managed().registry.hubs(after: last, limit: limit + 1)
+        let page = found.prefix(limit)
+        return ManagedHubList(hubs: page.map { ManagedHub($0) }, next: found.count > limit ? page.last?.name.text : nil)
     }
 
     /// One hub with its rules, without keys. Throws `not-found`.
@@ -112,11 +119,17 @@ extension RichPushBackend {
     }
 
     /// Makes a new key of a rule in one of its places; the answer holds it, and the rule's other key goes on working. Clients with the old
-    /// one are refused within five seconds. Throws `not-found`.
+    /// one are refused within five seconds. Throws `not-found`, and `forbidden` for the hub of the app backend unless the caller may
+    /// manage keys: with its key one sends to every user.
     public func rollHubKey(
         _ place: HubRegistry.KeyPlace, ofRule rule: String, of name: String, by principal: Principal? = nil
     ) async throws -> ManagedHubRule {
         let (hubs, name) = (try managed(), try Self.known(name))
+        if let principal, hubs.registry.isKept(name), AccessTable.extent(of: .manageKeys, for: principal) != .all {
+            throw ServiceError(
+                .forbidden,
+                "hub \(name) is the one that this node's app backend sends through; only an administrator rolls its keys")
+        }
         let entry = entry(.hubKeyRolled, by: principal, object: name.text, details: "rule=\(rule) key=\(place.rawValue)")
         let rolled = try await hubs.registry.rotate(place, ofRule: rule, of: name, audit: entry)
         hubs.catalog.forget()

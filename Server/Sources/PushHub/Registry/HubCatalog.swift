@@ -125,13 +125,13 @@ struct HubSecrets: Sendable {
     func seal(_ rule: AccessRule, of hub: HubName?, createdAt: Timestamp, at now: Timestamp) throws -> SealedAccessRule {
         SealedAccessRule(
             name: rule.name, rights: rule.rights,
-            primary: try sealing { () throws(SealingFault) in
-                try box.seal(rule.primary.text, for: place(hub, rule.name, "primary"))
-            },
-            secondary: try sealing { () throws(SealingFault) in
-                try box.seal(rule.secondary.text, for: place(hub, rule.name, "secondary"))
-            },
-            createdAt: createdAt, updatedAt: now)
+            primary: try seal(rule.primary, in: .primary, ofRule: rule.name, of: hub),
+            secondary: try seal(rule.secondary, in: .secondary, ofRule: rule.name, of: hub), createdAt: createdAt, updatedAt: now)
+    }
+
+    /// One key of a rule. No hub means all hubs.
+    func seal(_ key: SharedAccessKey, in keyPlace: HubRegistry.KeyPlace, ofRule rule: String, of hub: HubName?) throws -> String {
+        try sealing { () throws(SealingFault) in try box.seal(key.text, for: place(hub, rule, keyPlace.rawValue)) }
     }
 
     /// The rule with its keys. Throws `notReady` for keys of another master key.

@@ -63,19 +63,22 @@ public struct HubRegistry: Sendable {
     /// The hub of that name, or `nil`.
     public func hub(named name: HubName) async throws -> HubRecord? { try await store.record(named: name) }
 
-    /// At most `limit` hubs by name, from the one after `name` on.
+    /// At most `limit` hubs by name, from the one after `name` on; one more than a page tells whether there is another page.
     public func hubs(after name: HubName? = nil, limit: Int = maximumPage) async throws -> [HubRecord] {
-        try await store.records(after: name, limit: min(max(1, limit), Self.maximumPage))
+        try await store.records(after: name, limit: min(max(1, limit), Self.maximumPage + 1))
     }
 
-    /// Changes a hub.
-    public func update(_ name: HubName, with change: HubChange, audit entry: AuditEntry? = nil) async throws -> HubRecord {
+    /// Changes a hub. With a version it throws `conflict`, and changes nothing, when the hub has another one.
+    public func update(
+        _ name: HubName, with change: HubChange, ifVersion version: Int64? = nil, audit entry: AuditEntry? = nil
+    ) async throws -> HubRecord {
         let hub = try await existing(name)
         try check(change)
         let now = clock.now
         let created = Dictionary(try await store.rules(of: hub.id).map { ($0.name, $0.createdAt) }) { first, _ in first }
         let stored = try sealed(change, of: name, created: created, at: now)
-        guard let record = try await store.update(hub.id, with: stored, at: now, audit: entry) else { throw Self.absent(name) }
+        let record = try await store.update(hub.id, with: stored, ifVersion: version, at: now, audit: entry)
+        guard let record else { throw Self.absent(name) }
         return record
     }
 
@@ -100,9 +103,12 @@ public struct HubRegistry: Sendable {
             rules: try change.rules?.map { try secrets.seal($0, of: name, createdAt: created[$0.name] ?? now, at: now) })
     }
 
+    /// Whether something else on the node rests on the hub.
+    public func isKept(_ name: HubName) -> Bool { kept.contains(name) }
+
     /// Removes a hub: its name and keys at once, what it holds in steps of `clear`.
     public func remove(_ name: HubName, audit entry: AuditEntry? = nil) async throws {
-        guard !kept.contains(name) else {
+        guard !isKept(name) else {
             throw ServiceError(
                 .conflict, "hub \(name) is the one that this node's app backend sends through; it cannot be removed")
         }
@@ -180,17 +186,15 @@ extension HubRegistry {
         }
     }
 
-    /// Gives a rule a new key in one place; the other key goes on working. Returns the rule with its new key.
+    /// Gives a rule a new key in one place; the other key goes on working. Returns the rule with its new key. Throws `notFound`.
     public func rotate(
         _ place: KeyPlace, ofRule ruleName: String, of name: HubName?, audit entry: AuditEntry? = nil
     ) async throws -> AccessRule {
-        var rule = try await rule(named: ruleName, of: name)
-        switch place {
-        case .primary: rule.primary = .random()
-        case .secondary: rule.secondary = .random()
-        }
-        try await put(rule, of: name, audit: entry)
-        return rule
+        let id = try await identify(name)
+        let sealed = try secrets.seal(.random(), in: place, ofRule: ruleName, of: name)
+        let rule = try await store.setKey(sealed, in: place, ofRule: ruleName, of: id, at: clock.now, audit: entry)
+        guard let rule else { throw Self.absent(ruleName, name) }
+        return try secrets.open(rule, of: name)
     }
 
     /// Makes sure of what a node needs: a hub of this name with rules, and a rule for all hubs.

@@ -27,9 +27,10 @@ public protocol HubStore: Sendable {
     func records(after name: HubName?, limit: Int) async throws -> [HubRecord]
 
     /// Changes a hub and counts its version up; `nil` when there is none. With a new credential, what waits after a failure is
-    /// due as soon as every process has read it, at the latest.
+    /// due as soon as every process has read it, at the latest. Throws `conflict`, and changes nothing, when the hub has another version
+    /// than the one that is given.
     func update(
-        _ id: HubID, with change: StoredHubChange, at now: Timestamp, audit entry: AuditEntry?
+        _ id: HubID, with change: StoredHubChange, ifVersion version: Int64?, at now: Timestamp, audit entry: AuditEntry?
     ) async throws -> HubRecord?
 
     /// The rules of a hub by name, or those of all hubs.
@@ -37,6 +38,13 @@ public protocol HubStore: Sendable {
 
     /// Adds or replaces a rule, and counts the hub's version up; `false` when there is no such hub.
     func put(_ rule: SealedAccessRule, of hub: HubID?, at now: Timestamp, audit entry: AuditEntry?) async throws -> Bool
+
+    /// Puts a sealed key in one place of a rule, leaves the other as it is, and counts the hub's version up. Returns the rule, or `nil` when
+    /// there is none.
+    func setKey(
+        _ sealed: String, in place: HubRegistry.KeyPlace, ofRule name: String, of hub: HubID?, at now: Timestamp,
+        audit entry: AuditEntry?
+    ) async throws -> SealedAccessRule?
 
     /// Gives a hub rules, and all hubs theirs, where there are none yet: at once, so that of processes which begin together one makes them
     /// and the others find them.
@@ -102,7 +110,10 @@ public struct HubName: Sendable, CustomStringConvertible {
     public static let maximumLength = 260
 
     /// Names that would hide a path of the server.
-    public static let reserved = ["api", "phone", "console", "livez", "readyz", "metrics", "docs"]
+    public static let reserved = [
+        "api", "phone", "console", "livez", "readyz", "metrics", "docs", "openapi.yaml", "openapi.json", "openapi-hub.yaml",
+        "openapi-hub.json",
+    ]
 
     /// As it was spelled.
     public let text: String
@@ -171,8 +182,12 @@ public struct HubChange: Sendable, Hashable {
         self.apns = apns
     }
 
-    /// What changes, in words for the audit. A key or a credential is not among them.
-    public var words: String {
+    /// What changes of a hub with these details, in words for the audit. A key, a credential or a text of the owner is not among them.
+    public func words(changing present: HubDetails = HubDetails()) -> String {
+        let details = details ?? present
+        let metadata = details.userMetadata == present.userMetadata ? nil : "metadata=changed"
+        let seconds = details.registrationLifetime.map { "\($0.components.seconds)" } ?? "none"
+        let lifetime = details.registrationLifetime == present.registrationLifetime ? nil : "registration-seconds=\(seconds)"
         let names = rules.map { "rules=\($0.map(\.name).joined(separator: ","))" }
         let credential: String? =
             switch apns {
@@ -180,7 +195,7 @@ public struct HubChange: Sendable, Hashable {
             case .remove: "apns=removed"
             case .set: "apns=set"
             }
-        return [names, credential].compactMap(\.self).joined(separator: " ")
+        return [metadata, lifetime, names, credential].compactMap(\.self).joined(separator: " ")
     }
 }
 

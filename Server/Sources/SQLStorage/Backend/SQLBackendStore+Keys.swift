@@ -23,6 +23,10 @@ extension SQLBackendStore {
             guard let old = try transaction.row(KeySQL.selectByID, id).map(KeySQL.key) else {
                 throw ServiceError(.notFound, "there is no such key")
             }
+            // An earlier version let an account be removed whose keys held.
+            guard try transaction.user(old.account) != nil else {
+                throw ServiceError(.conflict, "the account of this key was removed; revoke the key, and create it anew")
+            }
             let holding = try transaction.rows(KeySQL.selectHolding, old.account, now).map { try $0.integer(0) }
             guard holding == [id] else {
                 let isRolled = holding.contains(id)

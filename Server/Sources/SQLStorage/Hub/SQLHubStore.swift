@@ -1,6 +1,7 @@
 import AuditTrail
 import PushHub
 import RichPushModel
+import ServiceErrors
 import SharedAccess
 
 /// Which hubs there are, with their rules and credentials.
@@ -51,10 +52,14 @@ public struct SQLHubStore: HubStore {
     }
 
     public func update(
-        _ id: HubID, with change: StoredHubChange, at now: Timestamp, audit entry: AuditEntry?
+        _ id: HubID, with change: StoredHubChange, ifVersion version: Int64?, at now: Timestamp, audit entry: AuditEntry?
     ) async throws -> HubRecord? {
         try await database.writing { connection in
             guard try Self.touch(id, connection, at: now) else { return nil }
+            // After the write, which waits for every other one of this hub.
+            if let version, try Self.record(of: id, connection)?.version != version + 1 {
+                throw ServiceError(.conflict, "the hub was changed meanwhile; read it and do it again")
+            }
             if let details = change.details { try Self.describe(id, details, connection) }
             switch change.credential {
             case .keep: break
@@ -145,6 +150,21 @@ extension SQLHubStore {
             try Self.write(rule, of: hub, connection)
             if let entry { try AuditRows.insert(entry, connection) }
             return true
+        }
+    }
+
+    public func setKey(
+        _ sealed: String, in place: HubRegistry.KeyPlace, ofRule name: String, of hub: HubID?, at now: Timestamp,
+        audit entry: AuditEntry?
+    ) async throws -> SealedAccessRule? {
+        try await database.writing { connection in
+            let number = SQLValue.integer(hub?.number ?? Self.allHubs)
+            let statement = place == .primary ? Self.setPrimaryKey : Self.setSecondaryKey
+            let values: [SQLValue] = [number, .text(name), .text(sealed), .integer(now.milliseconds)]
+            guard try connection.run(statement, values) > 0 else { return nil }
+            if let hub { _ = try Self.touch(hub, connection, at: now) }
+            if let entry { try AuditRows.insert(entry, connection) }
+            return try connection.rows(Self.selectRules, [number]).map(Self.rule).first { $0.name == name }
         }
     }
 
@@ -248,8 +268,8 @@ extension SQLHubStore {
     static let all =
         [
             select, insert, describe, setCredential, selectNamed, selectNumbered, selectPage, count, rewrite, selectRules,
-            upsertRule,
-            deleteRule, deleteRules, wakeSlices, wakeTargets, remove, selectRemoved, setCleared,
+            upsertRule, setPrimaryKey, setSecondaryKey, deleteRule, deleteRules, wakeSlices, wakeTargets, remove, selectRemoved,
+            setCleared,
         ] + clearing
 
     private static let select = SQLStatement("SELECT hub_id FROM hubs WHERE name = $1")
@@ -292,6 +312,11 @@ extension SQLHubStore {
         ON CONFLICT (hub_id, name) DO UPDATE SET rights = excluded.rights, primary_key = excluded.primary_key,
             secondary_key = excluded.secondary_key, updated_at = excluded.updated_at
         """)
+
+    private static let setPrimaryKey = SQLStatement(
+        "UPDATE hub_rules SET primary_key = $3, updated_at = $4 WHERE hub_id = $1 AND name = $2")
+    private static let setSecondaryKey = SQLStatement(
+        "UPDATE hub_rules SET secondary_key = $3, updated_at = $4 WHERE hub_id = $1 AND name = $2")
 
     private static let deleteRule = SQLStatement("DELETE FROM hub_rules WHERE hub_id = $1 AND name = $2")
     private static let deleteRules = SQLStatement("DELETE FROM hub_rules WHERE hub_id = $1")

@@ -182,11 +182,12 @@ extension ServerNode {
         OutcomeReferenceRoute().addRoutes(to: router)
         APIReferenceRoute().addRoutes(to: router)
         options.addRoutes(router)
-        router.add(HubRoutes(directory: hubs, options: hubOptions()))
+        router.add(HubRoutes(directory: hubs, options: hubOptions(with: backendOptions)))
         return router
     }
 
-    private func hubOptions() -> HubHTTPOptions {
+    /// - Parameter callers: knows where requests came from.
+    private func hubOptions(with callers: BackendHTTPOptions) -> HubHTTPOptions {
         let publicHost = settings.listening.publicURL.flatMap { URLComponents(string: $0)?.host }
         var hub = HubHTTPOptions(
             clock: options.clock, limits: settings.hubBounds.ofRequests, publicHosts: [publicHost].compactMap(\.self),
@@ -195,6 +196,12 @@ extension ServerNode {
             sendsPerSecond: settings.notifications.hubSendsPerSecond, writesPerSecond: settings.notifications.hubWritesPerSecond,
             transport: delivery.transport,
             files: jobs.map { HubFiles(jobs: $0, signer: storage.signer, fileLimit: settings.hubBounds.jobFileBytes) })
+        hub.network = { callers.source(of: $0, context: $1).prefix }
+        hub.onRefusal = { [backend] refusal, request, context in
+            await backend.noteHubRefusal(
+                of: "\(refusal.operation)", on: refusal.hub, toRule: refusal.rule, ofHub: refusal.keyHub,
+                from: callers.source(of: request, context: context))
+        }
         hub.startPage = StartPage(links: options.links).response
         return hub
     }

@@ -88,7 +88,8 @@ public struct HubAdministration: Sendable {
     public func setAPNs(_ credential: HubAPNsCredential?, of name: HubName) async throws {
         try await withStorage { storage in
             let change = HubChange(apns: credential.map { .set($0) } ?? .remove)
-            _ = try await storage.hubs.update(name, with: change, audit: Self.entry(.hubChanged, name, storage, details: change.words))
+            _ = try await storage.hubs.update(
+                name, with: change, audit: Self.entry(.hubChanged, name, storage, details: change.words()))
         }
     }
 

@@ -128,6 +128,9 @@ public enum KeyStorePromises {
         let revoked = try await store.createKey(try Sample.keyDraft("news", digest: 6), at: Sample.start, audit: nil)
         #expect(try await store.revokeKey(revoked.id, at: Sample.time(1), audit: nil))
         #expect(await replace(revoked.id, digest: 7, at: 2) == .conflict)
+        let orphan = try await store.createKey(try Sample.keyDraft("lost", digest: 8), at: Sample.start, audit: nil)
+        _ = try await store.removeUser(orphan.account, mark: 1, at: Sample.time(1), audit: nil)
+        #expect(await replace(orphan.id, digest: 9, at: 2) == .conflict)
     }
 
     private static let revokes = StoragePromise<any BackendStore>(
