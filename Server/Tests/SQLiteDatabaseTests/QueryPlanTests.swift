@@ -37,8 +37,9 @@ struct QueryPlanTests {
         let store = try await TemporaryStore()
         try store.database.close()
         let queue = try DatabaseQueue(path: store.path)
-        for shape in AudienceShape.all {
-            let plan = try await plan(of: AudienceStatements.walk(shape), queue)
+        for (shape, isBounded) in AudienceShape.all.flatMap({ [($0, false), ($0, true)] }) {
+            let statement = isBounded ? AudienceStatements.boundedWalk(shape) : AudienceStatements.walk(shape)
+            let plan = try await plan(of: statement, queue)
             let sorts = plan.filter { $0.contains("TEMP B-TREE") }
             // Both are of as many rows as the limits of the tags let through.
             let isMerged = shape.coverTags > 1
