@@ -77,6 +77,24 @@ struct QueryPlanTests {
             ])
     }
 
+    @Test("a page of the audit is read by an index in its order: all entries, those of an actor, or those of a subject")
+    func audit() async throws {
+        let store = try await TemporaryStore()
+        try store.database.close()
+        let queue = try DatabaseQueue(path: store.path)
+        let lists = SQLStatement.all(.sqlite).filter { statement in
+            statement.text.contains("FROM audit_entries") && statement.text.contains("ORDER BY number DESC")
+        }
+        var searches: Set<String> = []
+        for list in lists { searches.formUnion(try await plan(of: list, queue)) }
+        #expect(
+            searches == [
+                "SEARCH audit_entries USING INDEX audit_entries_by_number (app_id=? AND number<?)",
+                "SEARCH audit_entries USING INDEX audit_entries_by_actor (app_id=? AND actor_name=? AND number<?)",
+                "SEARCH audit_entries USING INDEX audit_entries_by_subject (app_id=? AND subject_name=? AND number<?)",
+            ])
+    }
+
     private func plan(of statement: SQLStatement, _ queue: DatabaseQueue) async throws -> [String] {
         try await queue.read { database in
             let explanation = try database.makeStatement(sql: "EXPLAIN QUERY PLAN " + statement.text)
