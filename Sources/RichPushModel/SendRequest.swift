@@ -157,11 +157,11 @@ public struct SendStatus: Hashable, Sendable, Codable {
     public var warnings: [String]?
     /// Devices that ended without their push, at most 100; only an administrator sees them.
     public var failures: [Failure]?
-    /// How many installations sent each kind of receipt.
-    public var receipts: [String: Int]
+    /// How many installations sent each kind of receipt; counting stops at 10,000 receipts of a kind. Absent in a list.
+    public var receipts: [String: Int]?
 
     /// Creates a status.
-    public init(state: String, outcomes: [String: Int], receipts: [String: Int]) {
+    public init(state: String, outcomes: [String: Int], receipts: [String: Int]?) {
         self.state = state
         self.outcomes = outcomes
         self.receipts = receipts
@@ -181,7 +181,7 @@ public struct SendListEntry: Hashable, Sendable, Codable {
     public var sender: String
     /// The tag expression; one that is longer than 200 characters is cut, and ends with `…`.
     public var audience: String
-    /// Where it stands. `failures` are not in it. Absent for a send that was handed to a hub elsewhere, and while the hub does not answer.
+    /// Where it stands. `failures` and `receipts` are not in it. Absent for a send that was handed to a hub elsewhere, and while the hub does not answer.
     public var status: SendStatus?
 
     /// Creates an entry.

@@ -39,7 +39,9 @@ struct SendListTests {
         #expect(list.map(\.id) == [recalled, done])
         #expect(list.map(\.status?.state) == ["cancelled", "completed"])
         for entry in list {
-            #expect(try await test.backend.status(of: entry.id, for: ann) == entry.status)
+            var status = try await test.backend.status(of: entry.id, for: ann)
+            status.receipts = nil
+            #expect(entry.status == status)
             #expect(entry.audience == "username:bob")
         }
     }
@@ -71,7 +73,7 @@ struct SendListTests {
         #expect(test.hub.questions.single == 0)
     }
 
-    @Test("an entry says when its send was due, and how many receipts it has")
+    @Test("an entry says when its send was due, and only the status of one send has its receipts")
     func local() async throws {
         let test = try await TestBackend()
         let (ann, bob) = (try await test.user("ann"), try await test.user("bob"))
@@ -83,7 +85,10 @@ struct SendListTests {
             ReceiptBatch(receipts: [Receipt(richID: ids[0], kind: .opened, at: test.clock.now)]), for: phone)
         let list = try await test.backend.sends(for: ann).sends
         #expect(list.map(\.dueAt) == [due, due])
-        #expect(list.map(\.status?.receipts) == [[:], ["opened": 1]])
+        #expect(list.map(\.status?.state).allSatisfy { $0 != nil })
+        #expect(list.map(\.status?.receipts) == [nil, nil])
+        #expect(try await test.backend.status(of: ids[0], for: ann).receipts == ["opened": 1])
+        #expect(try await test.backend.status(of: ids[1], for: ann).receipts == [:])
     }
 
     @Test("pages follow each other without a gap while sends are added, and a page has at most fifty")

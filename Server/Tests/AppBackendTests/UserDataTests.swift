@@ -186,7 +186,7 @@ import Testing
         let shared = try #require(kept.last?.id)
         let opened = try await backend.openContent(of: shared, variant: .original, for: bob)
         #expect(try await TestBackend.bytes(of: opened) == Sample.png(byteCount: 700))
-        #expect(try await backend.status(of: shared, for: bob).receipts["opened"] == 1)
+        #expect(try await backend.status(of: shared, for: bob).receipts?["opened"] == 1)
         #expect(try await test.contentStore.digests(after: nil, limit: 10).count == 1)
         #expect(await code { try await backend.eraseUser(name: "zaphod") } == .notFound)
     }

@@ -24,15 +24,18 @@ extension PostgreSQLTests {
             """
 
         /// The lines of the plan that was executed for a page of 100 from the middle of the hub, as it is for every value.
-        private func plan(_ audience: String?, _ database: any SQLDatabase) async throws -> [String] {
+        private func plan(
+            _ audience: String?, isBounded: Bool = false, _ database: any SQLDatabase
+        ) async throws -> [String] {
             let expression = try audience.map { try TagExpression(parsing: $0) }
             let send = SendAudience(
                 hub: HubID(1), query: try AudienceQuery(expression) { $0.folded == "all" ? 9 : 1 }, format: .native(.apns),
                 mark: .last, now: Timestamp(milliseconds: 1))
             let walk = AudienceStatements.values(
-                send.shape, after: SliceKey(10_000), last: .last, limit: 100, scanned: send.shape.coverTags > 1 ? 200 : 999)
+                send.shape, isBounded: isBounded, after: SliceKey(10_000), last: .last, limit: 100,
+                scanned: send.shape.coverTags > 1 ? 200 : 999)
             let values = (send.values(send.shape) + walk).map(literal).joined(separator: ", ")
-            let statement = AudienceStatements.walk(send.shape)
+            let statement = isBounded ? AudienceStatements.boundedWalk(send.shape) : AudienceStatements.walk(send.shape)
             let settings = TransactionText(PostgresLimits()).read.split(separator: ";").dropFirst().map { "\($0);" }.joined()
             return try await database.write { connection in
                 try connection.script(
@@ -69,8 +72,8 @@ extension PostgreSQLTests {
             let database = try await PostgreSQLPool.ofProcess().take()
             try await database.write { try $0.script(Self.crowd) }
             if isAnalyzed { try await database.write { try $0.script("ANALYZE devices; ANALYZE device_tags") } }
-            for audience in Self.audiences {
-                let plan = try await plan(audience, database)
+            for (audience, isBounded) in Self.audiences.flatMap({ [($0, false), ($0, true)] }) {
+                let plan = try await plan(audience, isBounded: isBounded, database)
                 let (pages, rows) = try cost(plan)
                 // A thousand entries at most, each compared with one more, and a hundred records with the search for twins.
                 #expect(rows <= 1_000 && pages < 8_000, "\(audience ?? "all"): \(plan)")

@@ -265,6 +265,10 @@ struct AudienceShapeTests {
                 let own = AudienceStatements.values(send.shape, after: .beforeAll, last: .last, limit: 1, scanned: 1)
                 let needed = AudienceStatements.walk(send.shape).appearance.max()
                 #expect(needed == condition.next - 1 + own.count, "\(text ?? "all")")
+                let bounded = AudienceStatements.values(
+                    send.shape, isBounded: true, after: .beforeAll, last: .last, limit: 1, scanned: 1)
+                let ofBounded = AudienceStatements.boundedWalk(send.shape).appearance.max()
+                #expect(ofBounded == condition.next - 1 + bounded.count, "\(text ?? "all")")
             }
         }
     }

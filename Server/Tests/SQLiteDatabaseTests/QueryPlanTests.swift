@@ -37,8 +37,9 @@ struct QueryPlanTests {
         let store = try await TemporaryStore()
         try store.database.close()
         let queue = try DatabaseQueue(path: store.path)
-        for shape in AudienceShape.all {
-            let plan = try await plan(of: AudienceStatements.walk(shape), queue)
+        for (shape, isBounded) in AudienceShape.all.flatMap({ [($0, false), ($0, true)] }) {
+            let statement = isBounded ? AudienceStatements.boundedWalk(shape) : AudienceStatements.walk(shape)
+            let plan = try await plan(of: statement, queue)
             let sorts = plan.filter { $0.contains("TEMP B-TREE") }
             // Both are of as many rows as the limits of the tags let through.
             let isMerged = shape.coverTags > 1
@@ -73,6 +74,24 @@ struct QueryPlanTests {
                 "rich_notifications_by_sender (app_id=? AND sender_id=? AND rich_id<?)",
                 "rich_notifications_by_due (app_id=? AND due_at>? AND (due_at,rich_id)<(?,?))",
                 "rich_notifications_by_sender_due (app_id=? AND sender_id=? AND due_at>? AND (due_at,rich_id)<(?,?))",
+            ])
+    }
+
+    @Test("a page of the audit is read by an index in its order: all entries, those of an actor, or those of a subject")
+    func audit() async throws {
+        let store = try await TemporaryStore()
+        try store.database.close()
+        let queue = try DatabaseQueue(path: store.path)
+        let lists = SQLStatement.all(.sqlite).filter { statement in
+            statement.text.contains("FROM audit_entries") && statement.text.contains("ORDER BY number DESC")
+        }
+        var searches: Set<String> = []
+        for list in lists { searches.formUnion(try await plan(of: list, queue)) }
+        #expect(
+            searches == [
+                "SEARCH audit_entries USING INDEX audit_entries_by_number (app_id=? AND number<?)",
+                "SEARCH audit_entries USING INDEX audit_entries_by_actor (app_id=? AND actor_name=? AND number<?)",
+                "SEARCH audit_entries USING INDEX audit_entries_by_subject (app_id=? AND subject_name=? AND number<?)",
             ])
     }
 

@@ -231,11 +231,8 @@ public protocol BackendStore: AuditStore, ServiceKeyStore, SignInCountStore, Tok
     /// Stores receipts, each once; returns those that were new.
     func record(_ receipts: [StoredReceipt], at now: Timestamp) async throws -> [StoredReceipt]
 
-    /// How many installations sent each kind for a notification.
-    func receiptCounts(of id: RichID) async throws -> [Receipt.Kind: Int]
-
-    /// The same of several notifications, with one question to the database for each page of a list; those without a receipt are absent.
-    func receiptCounts(of ids: [RichID]) async throws -> [RichID: [Receipt.Kind: Int]]
+    /// How many installations sent each kind for a notification, among `limit` receipts of a kind.
+    func receiptCounts(of id: RichID, limit: Int) async throws -> [Receipt.Kind: Int]
 
     // Rows whose time has passed
     //

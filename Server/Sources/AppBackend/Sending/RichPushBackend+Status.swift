@@ -8,6 +8,8 @@ extension RichPushBackend {
     public static let sendPageLimit = NotificationTelemetry.pageLimit
     /// The most devices of a page of a send's details.
     public static let failurePageLimit = TargetFailure.limit
+    /// At how many receipts of a kind counting stops, so that asking where a send stands costs about the same whatever its size.
+    static let countedReceipts = 10_000
 
     /// Where a send of the caller stands.
     public func status(of id: RichID, for principal: Principal) async throws -> SendStatus {
@@ -71,7 +73,7 @@ extension RichPushBackend {
         return outcome
     }
 
-    /// Keys have signs, and cursors none: on a command line a sign looks like an option.
+    /// A key may be negative and a cursor is not: on a command line a minus looks like an option.
     private static let firstKey = UInt64(1) << 63
 
     private static func cursor(behind key: SliceKey) -> String { "\(UInt64(bitPattern: key.number) ^ firstKey)" }
@@ -88,7 +90,7 @@ extension RichPushBackend {
     ///
     /// `before` continues towards older ones (`SendList.next`): sends get growing numbers, so a new one changes no later page.
     /// `limit` is clamped to 1 … 50, default 20. A send that the hub has taken has no status where the hub is elsewhere or does not
-    /// answer. Throws `invalid-field` for a malformed cursor, and `not-found` for a sender who is unknown or another user whose sends
+    /// answer. Receipts are counted for one send at a time (`status`), and not here. Throws `invalid-field` for a malformed cursor, and `not-found` for a sender who is unknown or another user whose sends
     /// the caller may not see.
     public func sends(
         _ filter: SendFilter = SendFilter(), before: String? = nil, limit: Int? = nil, for principal: Principal
@@ -98,7 +100,6 @@ extension RichPushBackend {
             of: try await sender(filter.sender, for: principal), by: try filter.order(before: before), limit: limit + 1)
         let found = try await parts.store.sends(query)
         let page = Array(found.prefix(limit))
-        let counts = try await parts.store.receiptCounts(of: page.map(\.id))
         let telemetry = await telemetry(of: page.compactMap(\.trackingID))
         return SendList(
             sends: page.map { send in
@@ -106,7 +107,7 @@ extension RichPushBackend {
                 let found = send.trackingID.flatMap { telemetry?[$0] }
                 return SendListEntry(
                     id: send.id, dueAt: send.dueAt, sender: send.senderName.text, audience: "\(send.audience)",
-                    status: isKnown ? Self.status(of: send, found, receipts: counts[send.id] ?? [:]) : nil)
+                    status: isKnown ? Self.status(of: send, found, receipts: nil) : nil)
             }, next: found.count > limit ? page.last.map { query.cursor(behind: $0) } : nil)
     }
 
@@ -133,7 +134,7 @@ extension RichPushBackend {
 
     /// Where a send stands, and what the hub said of it.
     private func standing(of send: RichNotification) async throws -> (answer: SendStatus, telemetry: NotificationTelemetry?) {
-        let counts = try await parts.store.receiptCounts(of: send.id)
+        let counts = try await parts.store.receiptCounts(of: send.id, limit: Self.countedReceipts)
         var telemetry: NotificationTelemetry?
         if let id = send.trackingID { telemetry = try await parts.hub.telemetry(of: id) }
         return (Self.status(of: send, telemetry, receipts: counts), telemetry)
@@ -141,9 +142,9 @@ extension RichPushBackend {
 
     /// Where a send stands. Without telemetry the hub has not taken it, or has forgotten it.
     private static func status(
-        of send: RichNotification, _ telemetry: NotificationTelemetry?, receipts counts: [Receipt.Kind: Int]
+        of send: RichNotification, _ telemetry: NotificationTelemetry?, receipts counts: [Receipt.Kind: Int]?
     ) -> SendStatus {
-        let receipts = Dictionary(uniqueKeysWithValues: counts.map { ($0.key.rawValue, $0.value) })
+        let receipts = counts.map { counts in Dictionary(uniqueKeysWithValues: counts.map { ($0.key.rawValue, $0.value) }) }
         if let telemetry { return SendStatus(telemetry, audience: send.audience, receipts: receipts) }
         let isTaken = send.trackingID != nil
         let state: NotificationState =
@@ -155,7 +156,7 @@ extension RichPushBackend {
 }
 
 extension SendStatus {
-    fileprivate init(_ telemetry: NotificationTelemetry, audience: TagExpression, receipts: [String: Int]) {
+    fileprivate init(_ telemetry: NotificationTelemetry, audience: TagExpression, receipts: [String: Int]?) {
         self.init(
             state: telemetry.state.rawValue,
             outcomes: Dictionary(uniqueKeysWithValues: telemetry.outcomes.map { ($0.key.rawValue, $0.value) }), receipts: receipts

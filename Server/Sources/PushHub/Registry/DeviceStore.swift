@@ -56,7 +56,7 @@ public protocol DeviceStore: Sendable {
     ) async throws -> [DeviceRecord]
 
     /// How many records a send of this format would reach at this moment, without those that another record of their handle stands
-    /// for. Counting stops above `limit`, and when it has read about 100,000 entries of the index or more.
+    /// for. Counting stops above `limit`, and when it has read about 100,000 entries of the index.
     func count(
         _ audience: TagExpression?, format: SendFormat, in hub: HubID, at now: Timestamp, limit: Int
     ) async throws -> AudienceCount

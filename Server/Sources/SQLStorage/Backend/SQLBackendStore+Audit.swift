@@ -24,10 +24,19 @@ extension SQLBackendStore {
 
     public func auditEntries(_ filter: AuditFilter, before number: Int64, limit: Int) async throws -> [SealedAuditEntry] {
         try await reading { transaction in
-            try transaction.rows(
-                AuditSQL.selectFiltered, number, filter.action?.rawValue, filter.actor?.lowercased(),
-                filter.subject?.lowercased(), filter.from, filter.until, limit
-            ).map(AuditSQL.sealed)
+            let (actor, subject) = (filter.actor?.lowercased(), filter.subject?.lowercased())
+            let rows =
+                if let subject {
+                    try transaction.rows(
+                        AuditSQL.selectOfSubject, number, filter.action?.rawValue, filter.from, filter.until, limit, subject, actor)
+                } else if let actor {
+                    try transaction.rows(
+                        AuditSQL.selectOfActor, number, filter.action?.rawValue, filter.from, filter.until, limit, actor)
+                } else {
+                    try transaction.rows(
+                        AuditSQL.selectFiltered, number, filter.action?.rawValue, filter.from, filter.until, limit)
+                }
+            return try rows.map(AuditSQL.sealed)
         }
     }
 
@@ -101,9 +110,9 @@ extension SQLStatement { static let ofAudit = AuditSQL.all }
 
 private enum AuditSQL {
     static let all = [
-        selectUnsealed, seal, insertHead, lockHead, moveHead, moveAnchor, selectHead, selectFiltered, selectForward,
-        insertCheckpoint, selectCheckpoints, selectOldCheckpoint, deleteCheckpoints, deleteEntries, eraseActor, eraseSubject,
-        eraseAudience,
+        selectUnsealed, seal, insertHead, lockHead, moveHead, moveAnchor, selectHead, selectFiltered, selectOfActor, selectOfSubject,
+        selectForward, insertCheckpoint, selectCheckpoints, selectOldCheckpoint, deleteCheckpoints, deleteEntries, eraseActor,
+        eraseSubject, eraseAudience,
     ]
 
     static func entry(_ row: SQLRow) throws -> AuditEntry {
@@ -141,14 +150,21 @@ private enum AuditSQL {
     static let moveHead = SQLStatement("UPDATE audit_heads SET size = $2, hash = $3 WHERE app_id = $1")
     static let moveAnchor = SQLStatement("UPDATE audit_heads SET anchor_size = $2, anchor_hash = $3 WHERE app_id = $1")
     static let selectHead = SQLStatement("SELECT size, hash, anchor_size, anchor_hash FROM audit_heads WHERE app_id = $1")
-    static let selectFiltered = SQLStatement(
-        composed: """
-            SELECT \(columns) FROM audit_entries
-            WHERE app_id = $1 AND number < $2 AND (CAST($3 AS TEXT) IS NULL OR action = $3)
-                AND (CAST($4 AS TEXT) IS NULL OR actor_name = $4) AND (CAST($5 AS TEXT) IS NULL OR subject_name = $5)
-                AND (CAST($6 AS BIGINT) IS NULL OR happened_at >= $6) AND (CAST($7 AS BIGINT) IS NULL OR happened_at < $7)
-            ORDER BY number DESC LIMIT $8
-            """)
+    static let selectFiltered = filtered("")
+    // A statement for each name, so that its index is read and not all entries; a subject has fewer of them than an actor.
+    static let selectOfActor = filtered("AND actor_name = $7")
+    static let selectOfSubject = filtered("AND subject_name = $7 AND (CAST($8 AS TEXT) IS NULL OR actor_name = $8)")
+
+    private static func filtered(_ name: String) -> SQLStatement {
+        SQLStatement(
+            composed: """
+                SELECT \(columns) FROM audit_entries
+                WHERE app_id = $1 AND number < $2 AND (CAST($3 AS TEXT) IS NULL OR action = $3)
+                    AND (CAST($4 AS BIGINT) IS NULL OR happened_at >= $4) AND (CAST($5 AS BIGINT) IS NULL OR happened_at < $5)
+                    \(name)
+                ORDER BY number DESC LIMIT $6
+                """)
+    }
     static let selectForward = SQLStatement(
         composed: "SELECT \(columns) FROM audit_entries WHERE app_id = $1 AND number > $2 ORDER BY number LIMIT $3")
     static let insertCheckpoint = SQLStatement(

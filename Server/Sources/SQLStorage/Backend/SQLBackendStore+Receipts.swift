@@ -39,45 +39,20 @@ extension SQLBackendStore {
         }
     }
 
-    public func receiptCounts(of id: RichID) async throws -> [Receipt.Kind: Int] {
+    public func receiptCounts(of id: RichID, limit: Int) async throws -> [Receipt.Kind: Int] {
         try await reading { transaction in
-            try transaction.rows(ReceiptSQL.count, id).reduce(into: [:]) { counts, row in
-                guard let kind = Receipt.Kind(rawValue: try row.text(0)) else { return }
-                counts[kind] = Int(try row.integer(1))
+            try Receipt.Kind.allCases.reduce(into: [:]) { counts, kind in
+                let count = try transaction.row(ReceiptSQL.count, id, kind.rawValue, limit)?.integer(0) ?? 0
+                if count > 0 { counts[kind] = Int(count) }
             }
         }
-    }
-
-    public func receiptCounts(of ids: [RichID]) async throws -> [RichID: [Receipt.Kind: Int]] {
-        guard !ids.isEmpty else { return [:] }
-        return try await reading { transaction in
-            var counts: [RichID: [Receipt.Kind: Int]] = [:]
-            for start in stride(from: 0, to: ids.count, by: ReceiptSQL.page) {
-                for row in try transaction.counts(of: ids[start..<min(start + ReceiptSQL.page, ids.count)]) {
-                    guard let id = try row.richID(0), let kind = Receipt.Kind(rawValue: try row.text(1)) else { continue }
-                    counts[id, default: [:]][kind] = Int(try row.integer(2))
-                }
-            }
-            return counts
-        }
-    }
-}
-
-extension BackendTransaction {
-    /// Places that are left over name the first notification again.
-    fileprivate func counts(of piece: ArraySlice<RichID>) throws -> [SQLRow] {
-        let rest = Array(repeating: piece[piece.startIndex], count: ReceiptSQL.page - piece.count)
-        return try rows(ReceiptSQL.countPage, all: piece + rest)
     }
 }
 
 extension SQLStatement { static let ofReceipts = ReceiptSQL.all }
 
 private enum ReceiptSQL {
-    static let all = [insertMark, deleteMark, selectMark, insert, count, countPage]
-
-    /// For how many notifications one statement asks.
-    static let page = RichPushBackend.sendPageLimit
+    static let all = [insertMark, deleteMark, selectMark, insert, count]
 
     static let insertMark = SQLStatement(
         "INSERT INTO read_marks (app_id, user_id, rich_id, read_at) VALUES ($1, $2, $3, $4) ON CONFLICT DO NOTHING")
@@ -91,11 +66,8 @@ private enum ReceiptSQL {
         """)
     static let count = SQLStatement(
         """
-        SELECT kind, COUNT(DISTINCT installation_id) FROM receipts WHERE app_id = $1 AND rich_id = $2 GROUP BY kind
+        SELECT COUNT(DISTINCT installation_id) FROM (
+            SELECT installation_id FROM receipts WHERE app_id = $1 AND rich_id = $2 AND kind = $3
+            ORDER BY installation_id LIMIT $4) AS counted
         """)
-    static let countPage = SQLStatement(
-        composed: """
-            SELECT rich_id, kind, COUNT(DISTINCT installation_id) FROM receipts \
-            WHERE app_id = $1 AND rich_id IN (\(SQLStatement.places(page, from: 2))) GROUP BY rich_id, kind
-            """)
 }

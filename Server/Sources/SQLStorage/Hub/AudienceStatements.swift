@@ -7,10 +7,17 @@ enum AudienceStatements {
     /// The next targets of a walk in order of key.
     static func walk(_ shape: AudienceShape) -> SQLStatement { walks[shape] ?? WalkText(shape).statement }
 
+    /// The same with an end of its own whatever the shape: it passes no more entries than it was told, also where no record is meant.
+    static func boundedWalk(_ shape: AudienceShape) -> SQLStatement {
+        shape.isBounded ? walk(shape) : boundedWalks[shape] ?? WalkText(shape).boundedStatement
+    }
+
     /// The values of a walk behind those of its condition. A statement whose walk has an end of its own takes `scanned` as well.
-    static func values(_ shape: AudienceShape, after: SliceKey, last: SliceKey, limit: Int, scanned: Int) -> [SQLValue] {
+    static func values(
+        _ shape: AudienceShape, isBounded: Bool = false, after: SliceKey, last: SliceKey, limit: Int, scanned: Int
+    ) -> [SQLValue] {
         let range: [SQLValue] = [.integer(after.number), .integer(last.number), .integer(Int64(limit))]
-        return shape.isBounded ? range + [.integer(Int64(scanned))] : range
+        return isBounded || shape.isBounded ? range + [.integer(Int64(scanned))] : range
     }
 
     /// The pending rows that are due, with their targets as they are now.
@@ -18,10 +25,12 @@ enum AudienceStatements {
         dues[shape.withLongCover] ?? DueText(shape.withLongCover).statement
     }
 
-    static let all = Array(walks.values) + Array(dues.values)
+    static let all = Array(walks.values) + Array(boundedWalks.values) + Array(dues.values)
 
     private static let walks = Dictionary(
         uniqueKeysWithValues: AudienceShape.all.map { ($0, WalkText($0).statement) })
+    private static let boundedWalks = Dictionary(
+        uniqueKeysWithValues: AudienceShape.all.filter { !$0.isBounded }.map { ($0, WalkText($0).boundedStatement) })
     private static let dues = Dictionary(
         uniqueKeysWithValues: Set(AudienceShape.all.map(\.withLongCover)).map { ($0, DueText($0).statement) })
 
@@ -69,6 +78,9 @@ private struct WalkText {
     }
 
     var statement: SQLStatement { SQLStatement(composed: shape.coverTags > 1 ? merged : shape.isBounded ? bounded : plain) }
+
+    /// For a shape of one list.
+    var boundedStatement: SQLStatement { SQLStatement(composed: bounded) }
 
     /// Every entry is of a record that is meant, but for those that no send means.
     private var plain: String {
@@ -192,10 +204,13 @@ private struct DueText {
 struct AudienceWalk {
     private let send: SendAudience
     private let shape: AudienceShape
+    private let isBounded: Bool
     private let connection: any SQLConnection
 
-    init(_ send: SendAudience, _ connection: any SQLConnection) {
+    /// A walk that is bounded passes no more than `scanLimit` entries of a tag in one step, also where a send means nearly all of them.
+    init(_ send: SendAudience, isBounded: Bool = false, _ connection: any SQLConnection) {
         self.send = send
+        self.isBounded = isBounded
         self.connection = connection
         shape = send.shape
     }
@@ -209,8 +224,10 @@ struct AudienceWalk {
         var through = cursor
         var end = last
         let own = AudienceStatements.values(
-            shape, after: cursor, last: last, limit: limit, scanned: scanned(limit: limit, scanLimit: scanLimit))
-        try connection.forEachRow(AudienceStatements.walk(shape), send.values(shape) + own) { row in
+            shape, isBounded: isBounded, after: cursor, last: last, limit: limit,
+            scanned: scanned(limit: limit, scanLimit: scanLimit))
+        let statement = isBounded ? AudienceStatements.boundedWalk(shape) : AudienceStatements.walk(shape)
+        try connection.forEachRow(statement, send.values(shape) + own) { row in
             let numbers = try row.integers(from: AudienceStatements.Column.numbers)
             let key = SliceKey(numbers[0])
             if numbers[3] == AudienceStatements.Part.end {

@@ -207,8 +207,8 @@ extension SQLDeviceStore {
         return keys
     }
 
-    /// How many pages of the walk a count reads.
-    private static let countedPages = 100
+    /// How many entries of the index a count reads, and how many of each tag in one page.
+    private static let countedEntries = 100_000
     private static let countedPage = 1_000
 
     public func count(
@@ -216,15 +216,19 @@ extension SQLDeviceStore {
     ) async throws -> AudienceCount {
         let query = try await database.reading { try AudienceIndex.query(audience, hub, $0) }
         let send = SendAudience(hub: hub, query: query, format: format, mark: .last, now: now)
-        var (count, cursor) = (0, SliceKey.beforeAll)
-        for _ in 0..<Self.countedPages where cursor < .last && count <= limit {
+        var (count, cursor, entries) = (0, SliceKey.beforeAll, 0)
+        while cursor < .last, count <= limit, entries < Self.countedEntries {
+            try Task.checkCancellation()
             // One reading for each page, so that no count keeps a reader from others for long.
             let (after, wanted) = (cursor, min(Self.countedPage, limit + 1 - count))
             let piece = try await database.reading {
-                try AudienceWalk(send, $0).next(after: after, last: .last, limit: wanted, scanLimit: 10_000)
+                try AudienceWalk(send, isBounded: true, $0)
+                    .next(after: after, last: .last, limit: wanted, scanLimit: Self.countedPage)
             }
             count += piece.targets.pushCount
             cursor = piece.through
+            // Several tags are merged, and of each of them so many entries are read.
+            entries += Self.countedPage * max(1, send.shape.coverTags)
         }
         return AudienceCount(targets: min(count, limit), isComplete: count <= limit && cursor >= .last)
     }

@@ -184,6 +184,14 @@ public enum AuditStorePromises {
         #expect(try await numbers { $0.until = Sample.time(3) } == [2, 1])
         let both = try await numbers { ($0.actor, $0.subject) = ("ann", "bob") }
         #expect(both == [1])
+        #expect(try await numbers { ($0.actor, $0.action) = ("ann", .userChanged) } == [2])
+        #expect(try await numbers { ($0.actor, $0.from) = ("ann", Sample.time(2)) } == [2])
+        #expect(try await numbers { ($0.subject, $0.until) = ("bob", Sample.time(2)) } == [1])
+        var ofBob = AuditFilter()
+        ofBob.subject = "bob"
+        #expect(try await store.auditEntries(ofBob, before: 3, limit: 9).map(\.number) == [1])
+        #expect(try await store.auditEntries(ofBob, before: .max, limit: 1).map(\.number) == [3])
+        #expect(try await numbers { ($0.actor, $0.subject) = ("shop", "cid") } == [])
         #expect(try await numbers { $0.actor = "192.0.2.0/24" } == [])
     }
 

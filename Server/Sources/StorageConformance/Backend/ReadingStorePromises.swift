@@ -7,8 +7,8 @@ import Testing
 public enum ReadingStorePromises {
     /// Every promise.
     public static let all: [StoragePromise<any BackendStore>] = [
-        marks, countsReceiptsOnce, countsInstallations, removesNotifications, waitsForWork, removesBindings, locksOut, shows,
-        erases, remembersSweeps,
+        marks, countsReceiptsOnce, countsInstallations, boundsCounts, removesNotifications, waitsForWork, removesBindings, locksOut,
+        shows, erases, remembersSweeps,
     ]
 
     private typealias Sample = BackendSample
@@ -66,8 +66,8 @@ public enum ReadingStorePromises {
             return try await group.reduce(0, +)
         }
         #expect(new == 1)
-        #expect(try await store.receiptCounts(of: id(1)) == [.opened: 1, .fetched: 1, .dismissed: 1])
-        #expect(try await store.receiptCounts(of: id(2)).isEmpty)
+        #expect(try await store.receiptCounts(of: id(1), limit: 99) == [.opened: 1, .fetched: 1, .dismissed: 1])
+        #expect(try await store.receiptCounts(of: id(2), limit: 99).isEmpty)
     }
 
     private static let countsInstallations = StoragePromise<any BackendStore>(
@@ -80,12 +80,21 @@ public enum ReadingStorePromises {
         }
         receipts.append(try Sample.receipt(id(2), .opened, of: ada, "phone-1"))
         #expect(try await store.record(receipts, at: Sample.start) == receipts)
-        #expect(try await store.receiptCounts(of: id(1)) == [.action: 2])
-        #expect(try await store.receiptCounts(of: id(2)) == [.opened: 1])
-        let both: [RichID: [Receipt.Kind: Int]] = [try id(1): [.action: 2], try id(2): [.opened: 1]]
-        #expect(try await store.receiptCounts(of: [Int32(1), 2, 3].map(id)) == both)
-        #expect(try await store.receiptCounts(of: (1...60).map(id)) == both)
-        #expect(try await store.receiptCounts(of: []).isEmpty)
+        #expect(try await store.receiptCounts(of: id(1), limit: 99) == [.action: 2])
+        #expect(try await store.receiptCounts(of: id(2), limit: 99) == [.opened: 1])
+        #expect(try await store.receiptCounts(of: id(3), limit: 99).isEmpty)
+    }
+
+    private static let boundsCounts = StoragePromise<any BackendStore>(
+        "counting receipts stops at a limit for each kind, and not at one for all of them"
+    ) { store in
+        let ada = try await sender(sending: 2, in: store)
+        var receipts = try (0..<5).map { try Sample.receipt(id(1), .opened, of: ada, "phone-\($0)") }
+        receipts += try (0..<2).map { try Sample.receipt(id(1), .fetched, of: ada, "phone-\($0)") }
+        receipts += try (0..<4).map { try Sample.receipt(id(2), .opened, of: ada, "phone-\($0)") }
+        #expect(try await store.record(receipts, at: Sample.start) == receipts)
+        #expect(try await store.receiptCounts(of: id(1), limit: 3) == [.opened: 3, .fetched: 2])
+        #expect(try await store.receiptCounts(of: id(1), limit: 5) == [.opened: 5, .fetched: 2])
     }
 
     private static let removesNotifications = StoragePromise<any BackendStore>(
@@ -118,14 +127,14 @@ public enum ReadingStorePromises {
         }
         #expect(calls > 2)
         #expect(try await store.notification(id(1)) == nil)
-        #expect(try await store.receiptCounts(of: id(1)).isEmpty)
+        #expect(try await store.receiptCounts(of: id(1), limit: 99).isEmpty)
         #expect(try await store.readMarks(among: [id(1), id(2)], of: ada.id) == [id(2)])
         #expect(try await store.content("c", at: Sample.time(99)) != nil)
         #expect(try await store.content("c", at: Sample.time(100)) == nil)
         while try await remove(ended: 0, expired: 21, 99) > 0 {}
         #expect(try await store.notification(id(2)) == nil)
         #expect(try await store.notification(id(3)) != nil)
-        #expect(try await store.receiptCounts(of: id(3)) == [.opened: 5])
+        #expect(try await store.receiptCounts(of: id(3), limit: 99) == [.opened: 5])
     }
 
     private static let waitsForWork = StoragePromise<any BackendStore>(

@@ -71,8 +71,9 @@ struct ProcessPhone: Sendable {
     /// What the server has of this phone, which is one installation: each kind once.
     func receipts(of id: RichID) async throws -> Set<String> {
         let status = try await stage.caller(name).call("GET", APIRoute.status(id)).decoded(SendStatus.self)
-        #expect(status.receipts.values.allSatisfy { $0 <= 1 }, "one installation counts once")
-        return Set(status.receipts.filter { $0.value > 0 }.keys)
+        let receipts = status.receipts ?? [:]
+        #expect(receipts.values.allSatisfy { $0 <= 1 }, "one installation counts once")
+        return Set(receipts.filter { $0.value > 0 }.keys)
     }
 
     /// Completions that came twice.
