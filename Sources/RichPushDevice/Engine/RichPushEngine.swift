@@ -34,9 +34,9 @@ public actor RichPushEngine {
     /// Something was noted while a flush was under way.
     var needsFlush = false
     var revoking: Task<Void, Never>?
-    /// The sign-in with a token that goes on until the server has answered, and its token: in memory only.
-    var signingIn: Task<Void, Never>?
-    var pendingToken: String?
+    /// The sign-in with a token that no server has answered yet, and the work on it.
+    var wanted: WantedSignIn?
+    var signingIn: Task<RichPushError?, Never>?
     /// What the user did before anything was readable, oldest first.
     var waitingResponses: [NotificationResponse] = []
 
@@ -64,7 +64,7 @@ public actor RichPushEngine {
         await removeOrphanedNotifications()
         startFlush()
         startRevocation()
-        startPendingSignIn()
+        startWantedSignIn()
         await scheduleRefresh()
     }
 
@@ -110,6 +110,7 @@ public actor RichPushEngine {
                 if kept == nil { try noteRemovedApp() }
                 try forgetEverything()
             }
+            loadWantedSignIn()
             isLoaded = true
             return nil
         } catch {
@@ -280,6 +281,7 @@ public actor RichPushEngine {
         }
         try storing { () throws(StorageError) in try device.secrets.setSecret(credential, for: .credential) }
         mark(session, isRejected: false)
+        endSignIn(with: proof)
     }
 
     private func mark(_ session: Session, isRejected: Bool) {
@@ -307,7 +309,7 @@ public actor RichPushEngine {
         startRegistration()
         startFlush()
         startRevocation()
-        startPendingSignIn()
+        startWantedSignIn()
     }
 
     func keepForUnlock(_ response: NotificationResponse) async {
