@@ -161,6 +161,7 @@ extension RichPushEngine {
         } while failure?.isTransient == true && !Task.isCancelled
         guard !Task.isCancelled else { return failure }
         signingIn = nil
+        if let failure, !failure.isTransient { device.log.record(DeviceEvent(.signInFailed, nil, ["reason": failure.code])) }
         return failure
     }
 
