@@ -351,6 +351,10 @@ extension RichPushEngine {
 
     func noteRevocation(of installation: InstallationID) throws(StorageError) {
         guard let credential = try device.secrets.secret(.credential) else { return }
+        try noteRevocation(of: installation, with: credential)
+    }
+
+    func noteRevocation(of installation: InstallationID, with credential: String) throws(StorageError) {
         let revocation = Revocation(installation: installation, credential: credential, at: device.clock.now)
         let others = revocations().filter { $0.installation != installation }
         try keep(Array((others + [revocation]).suffix(Self.revocationLimit)))

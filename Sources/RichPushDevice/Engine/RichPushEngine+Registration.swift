@@ -52,13 +52,19 @@ extension RichPushEngine {
 
     /// The current state of this installation for the server.
     func installationUpdate() async -> InstallationUpdate {
+        var update = await plainUpdate()
+        (update.tags, update.sealingKey) = (currentTags, sealingKey())
+        return update
+    }
+
+    /// The same without what belongs to a user.
+    func plainUpdate() async -> InstallationUpdate {
         let facts = await app.environment.installationFacts()
         let permission = await app.notifications.permission()
         return InstallationUpdate(
-            handle: token, tags: currentTags, environment: facts.environment, topic: facts.bundleID,
-            locale: Self.fact(facts.locale), sealingKey: sealingKey(), appVersion: Self.fact(facts.appVersion),
-            systemVersion: Self.fact(facts.systemVersion), timeZone: Self.fact(facts.timeZone), permission: permission.rawValue,
-            capabilities: capabilities(facts))
+            handle: token, environment: facts.environment, topic: facts.bundleID, locale: Self.fact(facts.locale),
+            appVersion: Self.fact(facts.appVersion), systemVersion: Self.fact(facts.systemVersion),
+            timeZone: Self.fact(facts.timeZone), permission: permission.rawValue, capabilities: capabilities(facts))
     }
 
     /// A text that the server accepts: a build's own description must never prevent a sign-in.

@@ -180,12 +180,12 @@ extension RichPushEngine {
     /// The server may have bound this installation without an answer. A token that is still in memory gets the credential with which that
     /// is undone. Otherwise the next sign-in on this installation ends it; until then pushes show neutral text.
     func undo(_ attempt: UnconfirmedSignIn, _ token: String, within deadline: Deadline) async {
-        let update = await installationUpdate()
-        guard let answer = try? await put(update, installation: attempt.installation, as: .token(token), within: deadline),
+        let (id, update) = (attempt.installation, await plainUpdate())
+        guard let answer = try? await put(update, installation: id, as: .token(token), within: deadline),
             let credential = answer.credential
         else { return }
-        let call = BackendCall(method: "DELETE", path: APIRoute.installation(attempt.installation))
-        _ = try? await client.call(call, as: .installation(credential), within: deadline)
+        try? noteRevocation(of: id, with: credential)
+        await revoke(within: deadline)
     }
 
     // MARK: A credential that the server refuses
