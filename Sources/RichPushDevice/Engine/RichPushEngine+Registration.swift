@@ -118,6 +118,13 @@ extension RichPushEngine {
         try records.write(state, registrationKey(of: session))
     }
 
+    /// The server is about to get something else, so the registration is due again. The tags that it accepted stay known.
+    func forgetAcknowledgement(in session: Session) throws(StorageError) {
+        guard var state = acknowledged(in: session) else { return }
+        state.digest = ""
+        try records.write(state, registrationKey(of: session))
+    }
+
     // MARK: The tags that the user chose, by which an audience may name this installation
 
     /// As many as the server accepts for one installation, besides the tag of its user.

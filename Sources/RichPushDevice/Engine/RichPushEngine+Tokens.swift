@@ -219,6 +219,16 @@ extension RichPushEngine {
         _ = await (renewal ?? startRenewal(in: session)).value
     }
 
+    /// The server keeps this installation for the session's user, since it does not know the device by its token: it has changed, or the
+    /// system has not given one yet. But it has taken the other user's token. So the session ends, its revocation frees the
+    /// installation, and the other user is signed in.
+    func giveWay(_ session: Session) async throws(RichPushError) {
+        // The token came from the provider, which is asked again.
+        if wanted == nil { wanted = WantedSignIn() }
+        try await endHere(session)
+        startWantedSignIn()
+    }
+
     /// As a sign-out without the call of the app.
     private func endHere(_ session: Session) async throws(RichPushError) {
         try storing { () throws(StorageError) in try noteRevocation(of: session.installation) }
@@ -243,7 +253,6 @@ extension RichPushEngine {
         device.log.record(DeviceEvent(.signedOut))
         _ = try begin(on: session.installation, proof, acknowledged: acknowledged)
         await clearNotifications(lost)
-        // The tags that were sent are those of the user before.
         startRegistration()
     }
 
