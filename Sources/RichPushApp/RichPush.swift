@@ -104,7 +104,7 @@
             observe(UIApplication.protectedDataDidBecomeAvailableNotification) { await $0.didUnlock() }
             let changes = events
             Task { [weak self] in
-                for await event in changes where [.signedIn, .signedOut, .rejected].contains(event.kind) {
+                for await event in changes where [.signedIn, .signInFailed, .signedOut, .rejected].contains(event.kind) {
                     await self?.readState()
                 }
             }
@@ -198,8 +198,9 @@
         /// the app's backend. To be called after the app's own sign-in, and again when the app's user changes; the rest is done by
         /// `signInToken` of `configure`. The token is kept nowhere.
         ///
-        /// After an error whose `remedy` is `tryLater` it goes on by itself, and `state` says when it is done. Throws besides
-        /// `tokenRejected`, whose problem says why, and `refused` when another account has the user name.
+        /// After an error whose `remedy` is `tryLater` it goes on by itself, and `state` says when it is done: the event `signInFailed`
+        /// gives the reason if it fails then. Throws besides `tokenRejected`, whose problem says why, `refused` when another account has
+        /// the user name, and `notSignedIn` when a sign-out or another sign-in came meanwhile.
         public func signIn(token: String) async throws(RichPushError) {
             do throws(RichPushError) {
                 try await engine.signIn(token: token)

@@ -15,9 +15,7 @@ extension RichPushEngine {
     @discardableResult
     public func signIn(user: String, password: String) async throws(RichPushError) -> Session {
         guard let name = UserName(user) else { throw .badUserName }
-        load()
-        await stopPendingSignIn()
-        if session != nil { try await signOut() }
+        try await signOut()
         return try await signIn(as: .password(name, password))
     }
 
@@ -40,12 +38,18 @@ extension RichPushEngine {
     private func establish(_ proof: Authorization) async throws(RichPushError) -> Session {
         guard !isChangingSession, !isStopped else { throw .busy }
         isChangingSession = true
-        defer { isChangingSession = false }
+        defer { endChange() }
         let update = await installationUpdate()
         let (installation, answer) = try await bindHere(update, proof)
         // The process has ended: the next one finds the attempt in its records and undoes it.
         guard !isStopped else { throw .busy }
         return try begin(on: installation, proof, acknowledged: (update, answer))
+    }
+
+    /// A sign-in with a token that came meanwhile begins.
+    private func endChange() {
+        isChangingSession = false
+        startWantedSignIn()
     }
 
     /// Begins the session that the server has answered with.
@@ -63,8 +67,7 @@ extension RichPushEngine {
         }
         self.session = session
         isLoaded = true
-        signingIn?.cancel()
-        (signingIn, pendingToken) = (nil, nil)
+        endSignIn(with: proof)
         // They answered notifications of another user.
         waitingResponses = []
         device.log.record(DeviceEvent(.signedIn))
@@ -181,18 +184,16 @@ extension RichPushEngine {
         try keepUnconfirmed(Array((others + [attempt]).suffix(Self.unconfirmedLimit)))
     }
 
-    /// What `error` implies: if the server refused, nothing was bound, and a sign-in with a token has its end.
-    func settleUnconfirmed(_ before: [UnconfirmedSignIn], of proof: Authorization, after error: RichPushError) {
-        guard !isStopped else { return }
+    /// What `error` implies: if the server refused, nothing was bound. A sign-in with a token is noted for as long as it is wanted.
+    private func settleUnconfirmed(_ before: [UnconfirmedSignIn], of proof: Authorization, after error: RichPushError) {
+        guard !isStopped, case .password = proof else { return }
         switch error {
-        case .wrongPassword, .refused, .notFound, .badRedirect:
-            if case .token = proof { forgetTokenSignIn() } else { try? keepUnconfirmed(before) }
-        case .tokenRejected: forgetTokenSignIn()
+        case .wrongPassword, .refused, .notFound, .badRedirect: try? keepUnconfirmed(before)
         default: break
         }
     }
 
-    /// Stops wanting a sign-in with a token.
+    /// Removes the note of the sign-in with a token.
     func forgetTokenSignIn() { try? keepUnconfirmed(unconfirmed().filter { !$0.isWithToken }) }
 
     /// Those that are not too old.
@@ -241,21 +242,31 @@ extension RichPushEngine {
     ///
     /// Returns what the server has not got. If there is an answer among it, inform the user. The event `undelivered` says the same.
     /// Throws `busy`, and `storage` when something could not be removed from the device, or when the session cannot be read: then
-    /// nothing has changed.
+    /// nothing has changed on the device. A sign-in with a token that is under way or waits ends in any case.
     @discardableResult
     public func signOut() async throws(RichPushError) -> SignOutResult {
         let failure = load()
+        // A sign-in that comes from here on is another one.
+        let token = wanted?.token
+        wanted = nil
+        await stopSigningIn()
         guard !isChangingSession else { throw .busy }
         // If the session cannot be read, sign-out fails.
         if let failure { throw .storage(failure) }
-        guard let session else {
-            await abandonSignIn()
-            return SignOutResult()
-        }
+        let attempt = unconfirmed().last(where: \.isWithToken)
+        guard session != nil || attempt != nil else { return SignOutResult() }
         isChangingSession = true
-        defer { isChangingSession = false }
-        signingIn?.cancel()
-        (signingIn, pendingToken) = (nil, nil)
+        defer { endChange() }
+        forgetTokenSignIn()
+        let deadline = Deadline(device.clock, after: configuration.limits.signOutDeadline)
+        var result = SignOutResult()
+        if let session { result = try await signOut(of: session, within: deadline) }
+        await revoke(within: deadline)
+        if let attempt, let token { await undo(attempt, token, within: deadline) }
+        return result
+    }
+
+    private func signOut(of session: Session, within deadline: Deadline) async throws(RichPushError) -> SignOutResult {
         cancelWork()
         let waiting = waitingItems(of: session)
         try storing { () throws(StorageError) in
@@ -267,11 +278,9 @@ extension RichPushEngine {
         await app.notifications.removeAllDelivered()
         await app.notifications.setBadge(0)
         device.log.record(DeviceEvent(.signedOut))
-        let deadline = Deadline(device.clock, after: configuration.limits.signOutDeadline)
         var result = await sendLast(waiting, of: session, within: deadline)
         result.lostReplies += unnoted
         log(result)
-        await revoke(within: deadline)
         return result
     }
 
@@ -342,6 +351,10 @@ extension RichPushEngine {
 
     func noteRevocation(of installation: InstallationID) throws(StorageError) {
         guard let credential = try device.secrets.secret(.credential) else { return }
+        try noteRevocation(of: installation, with: credential)
+    }
+
+    func noteRevocation(of installation: InstallationID, with credential: String) throws(StorageError) {
         let revocation = Revocation(installation: installation, credential: credential, at: device.clock.now)
         let others = revocations().filter { $0.installation != installation }
         try keep(Array((others + [revocation]).suffix(Self.revocationLimit)))

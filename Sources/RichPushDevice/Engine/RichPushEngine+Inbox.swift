@@ -33,7 +33,7 @@ extension RichPushEngine {
     @discardableResult
     public func refresh() async throws(RichPushError) -> Inbox {
         if waitingResponses.isEmpty { startRevocation() } else { await didUnlock() }
-        startPendingSignIn()
+        startWantedSignIn()
         return try await sharedRefresh().value.get()
     }
 

@@ -52,13 +52,19 @@ extension RichPushEngine {
 
     /// The current state of this installation for the server.
     func installationUpdate() async -> InstallationUpdate {
+        var update = await plainUpdate()
+        (update.tags, update.sealingKey) = (currentTags, sealingKey())
+        return update
+    }
+
+    /// The same without what belongs to a user.
+    func plainUpdate() async -> InstallationUpdate {
         let facts = await app.environment.installationFacts()
         let permission = await app.notifications.permission()
         return InstallationUpdate(
-            handle: token, tags: currentTags, environment: facts.environment, topic: facts.bundleID,
-            locale: Self.fact(facts.locale), sealingKey: sealingKey(), appVersion: Self.fact(facts.appVersion),
-            systemVersion: Self.fact(facts.systemVersion), timeZone: Self.fact(facts.timeZone), permission: permission.rawValue,
-            capabilities: capabilities(facts))
+            handle: token, environment: facts.environment, topic: facts.bundleID, locale: Self.fact(facts.locale),
+            appVersion: Self.fact(facts.appVersion), systemVersion: Self.fact(facts.systemVersion),
+            timeZone: Self.fact(facts.timeZone), permission: permission.rawValue, capabilities: capabilities(facts))
     }
 
     /// A text that the server accepts: a build's own description must never prevent a sign-in.
@@ -109,6 +115,13 @@ extension RichPushEngine {
         let state = RegistrationState(
             digest: RegistrationState.digest(of: update), acknowledgedAt: device.clock.now, environments: answer.environments,
             tags: update.tags)
+        try records.write(state, registrationKey(of: session))
+    }
+
+    /// The server is about to get something else, so the registration is due again. The tags that it accepted stay known.
+    func forgetAcknowledgement(in session: Session) throws(StorageError) {
+        guard var state = acknowledged(in: session) else { return }
+        state.digest = ""
         try records.write(state, registrationKey(of: session))
     }
 

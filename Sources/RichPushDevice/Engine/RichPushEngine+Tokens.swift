@@ -2,6 +2,19 @@ import RichPushModel
 
 // Sign-in with a token that the app has from its own accounts. The token is exchanged for the installation's credential and kept nowhere:
 // in memory until the server has answered, and never on the device. When another is needed, the app's provider is asked.
+//
+// At most one such sign-in is wanted, the last one. It is noted on the device, without its token, before the server is asked, and the note
+// goes when it ends:
+// - the server answered its token, with a credential or with a refusal for good;
+// - the provider says that the app has no user any more, which ends a session too;
+// - a sign-out or another sign-in came, which stops the work on this one first;
+// - the process ended, in an app without a provider. With one the next process finds the note, and asks the provider.
+
+/// A sign-in with a token that no server has answered yet.
+struct WantedSignIn: Hashable, Sendable {
+    /// The newest that the app or its provider gave, in memory only; absent when an earlier process had it.
+    var token: String?
+}
 
 extension RichPushEngine {
     /// How long a token may be, in bytes.
@@ -14,121 +27,165 @@ extension RichPushEngine {
     /// credential. Another user gets the installation: what waited for the server is sent first, then everything of the user before is
     /// removed from the device.
     ///
-    /// After a transient error, such as `offline`, the engine tries again by itself until the server has answered, at growing intervals
-    /// and at every launch and `refresh`; `signOut` ends that. The event `signedIn` reports its success. Throws `badToken`,
-    /// `tokenRejected`, `refused` (a user name that another account has), `busy`, and whatever the network and the server give.
+    /// After a transient error, such as `offline`, the engine tries again by itself until the server has answered, at growing intervals,
+    /// at every launch and `refresh`, and when what it waited for is over. A sign-out or another sign-in ends that. The event `signedIn`
+    /// reports its success, and `signInFailed` its failure. Throws `badToken`, `tokenRejected`, `refused` (a user name that another
+    /// account has), `notSignedIn` when a sign-out or another sign-in came meanwhile, and whatever the network and the server give.
     @discardableResult
     public func signIn(token: String) async throws(RichPushError) -> Session {
         guard Self.isSound(token) else { throw .badToken }
-        if let failure = load() { throw .storage(failure) }
-        await stopPendingSignIn()
-        pendingToken = nil
-        do throws(RichPushError) {
-            return try await exchange(token)
-        } catch {
-            if error.isTransient, error != .busy {
-                pendingToken = token
-                startPendingSignIn(after: error)
-            }
-            throw error
+        let attempt = WantedSignIn(token: token)
+        wanted = attempt
+        if let failure = load() {
+            if !RichPushError.storage(failure).isTransient { end(attempt) }
+            throw .storage(failure)
         }
+        await stopSigningIn()
+        guard wanted == attempt else { throw .notSignedIn }
+        let task = Task { await signInOnce(attempt) }
+        signingIn = task
+        if let failure = await task.value {
+            guard wanted == attempt || !failure.isTransient else { throw .notSignedIn }
+            throw failure
+        }
+        guard let session else { throw .notSignedIn }
+        return session
     }
 
-    private func exchange(_ token: String) async throws(RichPushError) -> Session {
-        if let session { return try await renew(session, with: token) }
-        return try await signIn(as: .token(token))
+    private func signInOnce(_ attempt: WantedSignIn) async -> RichPushError? {
+        let failure = await answer(to: attempt, asksApp: false)
+        guard !Task.isCancelled else { return failure }
+        signingIn = nil
+        startWantedSignIn(after: failure)
+        return failure
     }
 
     /// Whether a sign-in with a token waits for the server.
-    public var isSignInPending: Bool {
-        isLoaded && (pendingToken != nil || session == nil && unconfirmed().contains { $0.isWithToken })
-    }
+    public var isSignInPending: Bool { isLoaded && wanted != nil }
 
     /// A token becomes part of a header.
     private static func isSound(_ token: String) -> Bool {
         (1...longestToken).contains(token.utf8.count) && token.utf8.allSatisfy { (0x21...0x7E).contains($0) }
     }
 
-    private func renew(_ session: Session, with token: String) async throws(RichPushError) -> Session {
+    /// Asks the server, and `asksApp` the app's provider first: it may have a newer token. Returns why the attempt failed; after a failure
+    /// for good it is not wanted any more.
+    private func answer(to attempt: WantedSignIn, asksApp: Bool) async -> RichPushError? {
+        var attempt = attempt
+        do throws(RichPushError) {
+            if asksApp, app.signInToken != nil {
+                let installation = try storing { () throws(StorageError) in try installationID() }
+                let token = try await newToken(SignInTokenNeed(installation: installation, user: session?.user))
+                guard wanted == attempt, !Task.isCancelled else { return nil }
+                guard let token else { throw try await nobody() }
+                attempt.token = token
+                wanted = attempt
+            }
+            guard let token = attempt.token else { throw .tokenUnavailable }
+            try await exchange(token)
+            return nil
+        } catch {
+            if !error.isTransient { end(attempt) }
+            return error
+        }
+    }
+
+    /// The app has no user any more: a session ends, whose credential the server may still take.
+    private func nobody() async throws(RichPushError) -> RichPushError {
+        if let session { try await endHere(session) }
+        return .notSignedIn
+    }
+
+    private func exchange(_ token: String) async throws(RichPushError) {
+        let session = session
+        try storing { () throws(StorageError) in
+            let installation = if let session { session.installation } else { try installationID() }
+            try noteUnconfirmed(.token(token), installation)
+        }
+        guard let session else {
+            _ = try await signIn(as: .token(token))
+            return
+        }
+        try await renew(session, with: token)
+    }
+
+    private func renew(_ session: Session, with token: String) async throws(RichPushError) {
         guard !isChangingSession, !isStopped else { throw .busy }
         // The credential before ends with the exchange, and the token may be another user's.
         await flush(within: Deadline(device.clock, after: configuration.limits.signOutDeadline))
         _ = await renewal?.value
-        guard isCurrent(session) else { throw .busy }
-        if let failure = await startRenewal(in: session, as: .token(token)).value { throw failure }
-        guard let now = self.session else { throw .notSignedIn }
-        pendingToken = nil
-        startRegistration()
-        return now
+        guard !Task.isCancelled else { throw .timedOut }
+        if isCurrent(session) {
+            guard let failure = await startRenewal(in: session, as: .token(token)).value else { return }
+            guard !isCurrent(session), !Task.isCancelled else { throw failure }
+        }
+        // The session ended meanwhile, because the app or the server said so.
+        try await exchange(token)
     }
 
-    // MARK: A sign-in that no server has answered. Without a provider it ends with the process, because its token is in memory only.
+    // MARK: What is wanted
+
+    /// Finds what an earlier process wanted. Without a provider there is no token for it any more.
+    func loadWantedSignIn() {
+        guard wanted == nil, unconfirmed().contains(where: \.isWithToken) else { return }
+        if app.signInToken == nil { forgetTokenSignIn() } else { wanted = WantedSignIn() }
+    }
+
+    private func end(_ attempt: WantedSignIn) {
+        guard !isStopped, wanted == nil || wanted == attempt else { return }
+        wanted = nil
+        forgetTokenSignIn()
+    }
+
+    /// The server has given a credential for this token.
+    func endSignIn(with proof: Authorization) {
+        if case .token(let token) = proof { end(WantedSignIn(token: token)) }
+    }
 
     /// Goes on with it, without blocking the caller.
-    func startPendingSignIn(after failure: RichPushError? = nil) {
-        guard signingIn == nil, !isChangingSession, !isStopped, isSignInPending, pendingToken != nil || app.signInToken != nil
-        else { return }
+    func startWantedSignIn(after failure: RichPushError? = nil) {
+        guard signingIn == nil, isLoaded, !isChangingSession, !isStopped, wanted != nil else { return }
         signingIn = Task { await signInUntilAnswered(after: failure) }
     }
 
-    private func signInUntilAnswered(after first: RichPushError?) async {
+    private func signInUntilAnswered(after first: RichPushError?) async -> RichPushError? {
         var (retry, failure) = (RetrySchedule(), first)
         repeat {
             if let failure {
-                guard failure.isTransient,
-                    let pause = retry.next(fraction: device.identifiers.fraction(), asked: failure.pause),
+                guard let pause = retry.next(fraction: device.identifiers.fraction(), asked: failure.pause),
                     (try? await device.clock.sleep(for: pause)) != nil
                 else { break }
             }
-            do throws(RichPushError) {
-                try await finishSignIn()
-                failure = nil
-            } catch { failure = error }
-        } while failure != nil && isSignInPending && !Task.isCancelled
-        guard !Task.isCancelled else { return }
+            guard let wanted else { break }
+            failure = await answer(to: wanted, asksApp: true)
+        } while failure?.isTransient == true && !Task.isCancelled
+        guard !Task.isCancelled else { return failure }
         signingIn = nil
-        if let failure, !failure.isTransient { pendingToken = nil }
+        if let failure, !failure.isTransient { device.log.record(DeviceEvent(.signInFailed, nil, ["reason": failure.code])) }
+        return failure
     }
 
-    /// A provider may have a newer token than the one that was given.
-    private func finishSignIn() async throws(RichPushError) {
-        let installation = try storing { () throws(StorageError) in try installationID() }
-        var token = pendingToken
-        if app.signInToken != nil {
-            token = try await newToken(SignInTokenNeed(installation: installation, user: session?.user))
+    /// Waits until no work on such a sign-in is under way.
+    func stopSigningIn() async {
+        while let task = signingIn {
+            task.cancel()
+            // It may be waiting for this.
+            renewal?.cancel()
+            renewal = nil
+            _ = await task.value
+            if signingIn == task { signingIn = nil }
         }
-        guard isSignInPending, !Task.isCancelled else { return }
-        guard let token else {
-            pendingToken = nil
-            return forgetTokenSignIn()
-        }
-        _ = try await exchange(token)
     }
 
-    /// Waits until no such attempt is under way.
-    func stopPendingSignIn() async {
-        signingIn?.cancel()
-        await signingIn?.value
-        signingIn = nil
-    }
-
-    /// The user is not to be signed in any more. The server may have done it without an answer: a token that is still in memory then gets
-    /// the credential with which that is undone. Otherwise the next sign-in on this installation ends it; until then pushes show neutral
-    /// text.
-    func abandonSignIn() async {
-        await stopPendingSignIn()
-        let token = pendingToken
-        pendingToken = nil
-        guard let attempt = unconfirmed().last(where: \.isWithToken) else { return }
-        forgetTokenSignIn()
-        guard let token else { return }
-        let deadline = Deadline(device.clock, after: configuration.limits.signOutDeadline)
-        let (id, update) = (attempt.installation, await installationUpdate())
+    /// The server may have bound this installation without an answer. A token that is still in memory gets the credential with which that
+    /// is undone. Otherwise the next sign-in on this installation ends it; until then pushes show neutral text.
+    func undo(_ attempt: UnconfirmedSignIn, _ token: String, within deadline: Deadline) async {
+        let (id, update) = (attempt.installation, await plainUpdate())
         guard let answer = try? await put(update, installation: id, as: .token(token), within: deadline),
             let credential = answer.credential
         else { return }
-        let call = BackendCall(method: "DELETE", path: APIRoute.installation(id))
-        _ = try? await client.call(call, as: .installation(credential), within: deadline)
+        try? noteRevocation(of: id, with: credential)
+        await revoke(within: deadline)
     }
 
     // MARK: A credential that the server refuses
@@ -162,6 +219,23 @@ extension RichPushEngine {
         _ = await (renewal ?? startRenewal(in: session)).value
     }
 
+    /// The server keeps this installation for the session's user, since it does not know the device by its token: it has changed, or the
+    /// system has not given one yet. But it has taken the other user's token. So the session ends, its revocation frees the
+    /// installation, and the other user is signed in.
+    func giveWay(_ session: Session) async throws(RichPushError) {
+        // The token came from the provider, which is asked again.
+        if wanted == nil { wanted = WantedSignIn() }
+        try await endHere(session)
+        startWantedSignIn()
+    }
+
+    /// As a sign-out without the call of the app.
+    private func endHere(_ session: Session) async throws(RichPushError) {
+        try storing { () throws(StorageError) in try noteRevocation(of: session.installation) }
+        try await end(session)
+        startRevocation()
+    }
+
     /// The app has no user any more: as a sign-out, for a server that refuses the credential already.
     private func end(_ session: Session) async throws(RichPushError) {
         let lost = try forget(session)
@@ -173,11 +247,12 @@ extension RichPushEngine {
     func replace(
         _ session: Session, _ proof: Authorization, acknowledged: (update: InstallationUpdate, answer: InstallationAnswer)
     ) async throws(RichPushError) {
+        // If the process ends in between, the next one asks the app.
+        try storing { () throws(StorageError) in try noteUnconfirmed(proof, session.installation) }
         let lost = try forget(session)
         device.log.record(DeviceEvent(.signedOut))
         _ = try begin(on: session.installation, proof, acknowledged: acknowledged)
         await clearNotifications(lost)
-        // The tags that were sent are those of the user before.
         startRegistration()
     }
 

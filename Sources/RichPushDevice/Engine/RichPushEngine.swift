@@ -34,9 +34,9 @@ public actor RichPushEngine {
     /// Something was noted while a flush was under way.
     var needsFlush = false
     var revoking: Task<Void, Never>?
-    /// The sign-in with a token that goes on until the server has answered, and its token: in memory only.
-    var signingIn: Task<Void, Never>?
-    var pendingToken: String?
+    /// The sign-in with a token that no server has answered yet, and the work on it.
+    var wanted: WantedSignIn?
+    var signingIn: Task<RichPushError?, Never>?
     /// What the user did before anything was readable, oldest first.
     var waitingResponses: [NotificationResponse] = []
 
@@ -64,7 +64,7 @@ public actor RichPushEngine {
         await removeOrphanedNotifications()
         startFlush()
         startRevocation()
-        startPendingSignIn()
+        startWantedSignIn()
         await scheduleRefresh()
     }
 
@@ -110,6 +110,7 @@ public actor RichPushEngine {
                 if kept == nil { try noteRemovedApp() }
                 try forgetEverything()
             }
+            loadWantedSignIn()
             isLoaded = true
             return nil
         } catch {
@@ -268,11 +269,7 @@ public actor RichPushEngine {
     }
 
     private func fetchCredential(in session: Session, as proof: Authorization) async throws(RichPushError) {
-        let update = await installationUpdate()
-        let deadline = Deadline(device.clock, after: configuration.limits.callDeadline)
-        let (taken, answer) = try await register(update, in: session) { update throws(RichPushError) in
-            try await self.put(update, installation: session.installation, as: proof, within: deadline)
-        }
+        let (taken, answer) = try await exchange(proof, in: session)
         guard isCurrent(session) else { throw .notSignedIn }
         guard let credential = answer.credential, !credential.isEmpty else { throw .badAnswer }
         guard answer.user.lowercased() == session.user.lowercased() else {
@@ -280,6 +277,28 @@ public actor RichPushEngine {
         }
         try storing { () throws(StorageError) in try device.secrets.setSecret(credential, for: .credential) }
         mark(session, isRejected: false)
+        endSignIn(with: proof)
+        startRegistration()
+    }
+
+    /// A token may be another user's, and this user's tags and key are not for them. So the server gets them afterwards.
+    private func exchange(
+        _ proof: Authorization, in session: Session
+    ) async throws(RichPushError) -> (InstallationUpdate, InstallationAnswer) {
+        let isToken = if case .token = proof { true } else { false }
+        let update = isToken ? await plainUpdate() : await installationUpdate()
+        let deadline = Deadline(device.clock, after: configuration.limits.callDeadline)
+        guard isCurrent(session) else { throw .notSignedIn }
+        if isToken { try storing { () throws(StorageError) in try forgetAcknowledgement(in: session) } }
+        do throws(RichPushError) {
+            return try await register(update, in: session) { update throws(RichPushError) in
+                try await self.put(update, installation: session.installation, as: proof, within: deadline)
+            }
+        } catch {
+            guard isToken, error == .notFound, isCurrent(session), !Task.isCancelled else { throw error }
+            try await giveWay(session)
+            throw .notSignedIn
+        }
     }
 
     private func mark(_ session: Session, isRejected: Bool) {
@@ -307,7 +326,7 @@ public actor RichPushEngine {
         startRegistration()
         startFlush()
         startRevocation()
-        startPendingSignIn()
+        startWantedSignIn()
     }
 
     func keepForUnlock(_ response: NotificationResponse) async {

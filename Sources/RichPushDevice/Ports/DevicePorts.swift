@@ -234,6 +234,8 @@ public struct DeviceEvent: Hashable, Sendable, Codable {
     /// What.
     public enum Kind: String, Sendable, Codable, CaseIterable {
         case signedIn, signedOut, registered, registrationFailed
+        /// A sign-in with a token that went on by itself has failed for good; `reason` is `not-signed-in` when the app has no user any more.
+        case signInFailed
         /// The server refuses the credential of the session: its user must sign in again.
         case rejected
         /// A user signed out, and the server did not get everything that waited for it: `replies` and `notes` count what is lost.

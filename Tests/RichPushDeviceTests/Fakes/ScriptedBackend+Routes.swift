@@ -28,9 +28,12 @@ extension ScriptedBackend {
         if request.method == "DELETE" {
             guard bearer(authorization, state) || user(authorization, state) != nil else { return problem(401) }
             state.credentials = []
+            state.bound[request.url.path] = nil
             return TransportResponse(status: 204)
         }
+        let handle = (try? JSONDecoder().decode(InstallationUpdate.self, from: request.body ?? Data()))?.handle
         if let user = user(authorization, state) ?? tokenUser(authorization, state) {
+            guard bind(request.url.path, to: user, handle, &state) else { return problem(410) }
             state.issued += 1
             let credential = "credential-\(state.issued)"
             state.credentials = [credential]
@@ -39,8 +42,17 @@ extension ScriptedBackend {
                     credential: credential, credentialExpiresAt: nil, user: user, environments: state.environments), 200)
         }
         guard bearer(authorization, state) else { return problem(401) }
-        return json(
-            InstallationAnswer(credential: nil, credentialExpiresAt: nil, user: "alice", environments: state.environments), 200)
+        state.bound[request.url.path]?.handle = handle
+        let user = state.bound[request.url.path]?.user ?? "alice"
+        return json(InstallationAnswer(credential: nil, credentialExpiresAt: nil, user: user, environments: state.environments), 200)
+    }
+
+    /// Who takes another user's installation over proves to have the device, with its token.
+    private static func bind(_ path: String, to user: String, _ handle: String?, _ state: inout State) -> Bool {
+        if let old = state.bound[path], old.user != user, old.handle == nil || old.handle != handle { return false }
+        if let handle { state.bound = state.bound.filter { $0.value.handle != handle } }
+        state.bound[path] = (user, handle)
+        return true
     }
 
     private static func receipts(_ request: TransportRequest, _ state: inout State) -> TransportResponse {

@@ -19,6 +19,8 @@ final class ScriptedBackend: HTTPTransport {
         /// The users by their sign-in tokens, which only the exchange takes.
         var tokens = ["token.of.alice": "alice", "token.of.bob": "bob"]
         var credentials: Set<String> = []
+        /// Who has an installation, and the device token it came with, by the path.
+        var bound: [String: (user: String, handle: String?)] = [:]
         var issued = 0
         var receipts: [Receipt] = []
         var reads: [RichID] = []
