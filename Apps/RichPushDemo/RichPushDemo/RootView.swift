@@ -16,8 +16,8 @@ struct RootView: View {
             switch push.state {
             case .starting: ProgressView("Starting")
             case .signedIn(let session): tabs(session.user)
-            case .signedOut: SignInView(push: push, lost: lost)
-            case .signingIn, .signInNeeded: SignInView(push: push)
+            // One case, because each would have a form of its own: what the user typed is still there when a sign-in goes on.
+            case .signedOut, .signingIn, .signInNeeded: SignInView(push: push, lost: push.state == .signedOut ? lost : nil)
             }
         }
     }
