@@ -5,7 +5,7 @@ extension RichPushEngine {
     /// it for a `state` of `signedOut`, as after the update that brought rich push, or on a restored phone.
     ///
     /// When the provider has no token now, the engine asks it again by itself, as after any transient error. Throws `notSignedIn` when
-    /// there is no provider, or it says that the app has no user: then nobody is signed in here any more.
+    /// there is no provider, or it says that the app has no user: then no user is signed in here any more.
     @discardableResult
     public func signIn() async throws(RichPushError) -> Session {
         guard app.signInToken != nil else { throw .notSignedIn }
