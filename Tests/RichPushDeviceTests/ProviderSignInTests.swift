@@ -19,7 +19,7 @@ struct ProviderSignInTests {
     }
 
     @Test("without a user of the app ends what is signed in here")
-    func nobody() async throws {
+    func noUser() async throws {
         let engine = try await device.launchWithTokens()
         _ = try await engine.signIn(token: "token.of.alice")
         await #expect(throws: RichPushError.notSignedIn) { try await engine.signIn() }

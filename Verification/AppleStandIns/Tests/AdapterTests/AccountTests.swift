@@ -80,7 +80,7 @@ extension AppleFace {
         }
 
         @Test("is signed out when the app is asked for a token and has no user any more")
-        func nobody() async throws {
+        func noUser() async throws {
             let push = try phone.launch(signInToken: { _ in nil }).push
             try await push.signIn(token: "token.of.alice")
             await #expect(throws: RichPushError.notSignedIn) { try await push.signIn() }
