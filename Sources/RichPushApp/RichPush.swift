@@ -15,8 +15,8 @@
     /// delegate forwards them to the functions of the same names.
     @MainActor
     public final class RichPush: ObservableObject {
-        /// The one that `configure` made.
-        private(set) static var current: RichPush?
+        /// The one that `configure` made; `nil` before. For previews and tests that run in the app, where its `init` has run already.
+        public private(set) static var current: RichPush?
         /// The notification centre's delegate of an app without its own; the centre does not keep it.
         private static var ownDelegate: RichPushDelegate?
 
@@ -202,13 +202,16 @@
         /// gives the reason if it fails then. Throws besides `tokenRejected`, whose problem says why, `refused` when another account has
         /// the user name, and `notSignedIn` when a sign-out or another sign-in came meanwhile.
         public func signIn(token: String) async throws(RichPushError) {
-            do throws(RichPushError) {
-                try await engine.signIn(token: token)
-            } catch {
-                await readState()
-                throw error
-            }
-            await readState()
+            try await readingState { () throws(RichPushError) in _ = try await engine.signIn(token: token) }
+        }
+
+        /// Signs in the user whom the app has already, with a token that `signInToken` of `configure` gives. For a `state` of
+        /// `signedOut`: after the update that brought rich push, on a restored phone, or with one-time tokens, which may be limited to
+        /// the installation that only the closure learns.
+        ///
+        /// Throws `notSignedIn` when there is no closure, or it says that the app has no user; otherwise as `signIn(token:)`.
+        public func signIn() async throws(RichPushError) {
+            try await readingState { () throws(RichPushError) in _ = try await engine.signIn() }
         }
 
         /// Signs in and registers this installation. A user who was signed in before is signed out first; call `signOut` yourself to
@@ -218,8 +221,13 @@
             router.forget()
             downloads.cancel()
             defer { router.forget() }
+            try await readingState { () throws(RichPushError) in _ = try await engine.signIn(user: user, password: password) }
+        }
+
+        /// Also after a failure, which may have ended a session or begun a sign-in that goes on by itself.
+        private func readingState(_ work: () async throws(RichPushError) -> Void) async throws(RichPushError) {
             do throws(RichPushError) {
-                try await engine.signIn(user: user, password: password)
+                try await work()
             } catch {
                 await readState()
                 throw error

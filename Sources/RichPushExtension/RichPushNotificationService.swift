@@ -58,12 +58,12 @@
                 return contentHandler(request.content)
             }
             let content = PendingContent(original: request.content, handler: contentHandler)
-            let pending = pending
+            let (pending, budget) = (pending, Self.budget)
             pending.add(content)
             let enrichment = EnrichmentRequest(
                 identifier: request.identifier, envelope: envelope, original: NotificationContent(request.content))
             Task {
-                content.deliver(await engine.enrich(enrichment, budget: Self.budget))
+                content.deliver(await engine.enrich(enrichment, budget: budget))
                 pending.remove(content)
             }
         }

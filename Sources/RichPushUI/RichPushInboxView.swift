@@ -107,7 +107,7 @@
         public init(push: RichPush) { self.push = push }
 
         /// Reads the inbox, and reads it again with every push, until the task ends: for a view's `task`. The server is asked too when
-        /// the system showed a notification, because this device may know nothing else about it.
+        /// the system showed a notification or a user signed in, because this device may know nothing else about it.
         public func load() async {
             inbox = (try? await push.inbox()) ?? Inbox()
             let events = push.events
@@ -119,7 +119,7 @@
                 let kinds: [DeviceEvent.Kind] = [.fetched, .presented, .arrived, .offered, .opened, .signedIn, .signedOut]
                 guard kinds.contains(event.kind) else { continue }
                 inbox = (try? await push.inbox()) ?? Inbox()
-                if event.kind == .arrived { arrived.yield() }
+                if [.arrived, .signedIn].contains(event.kind) { arrived.yield() }
             }
             arrived.finish()
             await asking

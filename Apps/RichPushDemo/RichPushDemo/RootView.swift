@@ -15,9 +15,10 @@ struct RootView: View {
         VStack {
             switch push.state {
             case .starting: ProgressView("Starting")
-            case .signedIn(let session): tabs(session.user)
-            case .signedOut: SignInView(push: push, lost: lost)
-            case .signingIn, .signInNeeded: SignInView(push: push)
+            // Another user gets screens of their own, also when their session took the place of the one before.
+            case .signedIn(let session): tabs(session.user).id(session.id)
+            // One case, because each would have a form of its own: what the user typed is still there when a sign-in goes on.
+            case .signedOut, .signingIn, .signInNeeded: SignInView(push: push, lost: push.state == .signedOut ? lost : nil)
             }
         }
     }

@@ -5,7 +5,7 @@ import SwiftUI
 
 /// User and password, or a token of an app's own accounts, once. The phone keeps a credential of its own afterwards.
 struct SignInView: View {
-    let push: RichPush
+    @ObservedObject var push: RichPush
     /// What the user who signed out before may want to know.
     var lost: SignOutResult?
     @State private var user = ""
@@ -37,7 +37,7 @@ struct SignInView: View {
                 Button("Log in and register") { Task { await signIn() } }
                     .disabled(token.isEmpty && (user.isEmpty || password.isEmpty) || isBusy)
                     .accessibilityIdentifier("login")
-                if isBusy { ProgressView("Signing in") }
+                if isBusy || push.state == .signingIn { ProgressView("Signing in") }
             }
             .navigationTitle("Rich Push")
         }

@@ -71,7 +71,7 @@ public struct FloorCheck: Sendable {
     static let platformModules: Set<String> = [
         "Foundation", "FoundationEssentials", "FoundationNetworking", "Glibc", "Musl", "Darwin", "Dispatch", "Synchronization",
         "Swift", "_Concurrency", "os", "Testing", "CryptoKit", "Security", "UIKit", "SwiftUI", "UserNotifications",
-        "UserNotificationsUI", "Network", "ImageIO", "CoreGraphics",
+        "UserNotificationsUI", "Network", "ImageIO", "Combine", "CoreGraphics", "Observation",
         "BackgroundTasks", "AVKit", "AVFoundation", "PackageDescription", "System",
     ]
 }

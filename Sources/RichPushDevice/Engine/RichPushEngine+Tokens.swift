@@ -201,7 +201,7 @@ extension RichPushEngine {
     }
 
     /// Asks the app for a token; `nil` when it has no user any more.
-    private func newToken(_ need: SignInTokenNeed) async throws(RichPushError) -> String? {
+    func newToken(_ need: SignInTokenNeed) async throws(RichPushError) -> String? {
         guard let provider = app.signInToken else { throw .tokenUnavailable }
         let deadline = Deadline(device.clock, after: configuration.limits.callDeadline)
         let answer = await deadline.run { () async -> Result<String?, RichPushError> in

@@ -140,8 +140,11 @@ struct StoryEventLog: EventLog {
 
     let story: PhoneStory
     let role: Role
+    /// A session began, ended or was refused, perhaps without a call of the user.
+    var sessionChanged: (@Sendable () -> Void)?
 
     func record(_ event: DeviceEvent) {
+        if [.signedIn, .signedOut, .rejected].contains(event.kind) { sessionChanged?() }
         if event.kind == .storageFailed, event.detail["reason"] == Self.locked { return story.recordLocked(by: role.rawValue) }
         guard let (kind, title) = step(for: event) else { return }
         var detail = event.detail

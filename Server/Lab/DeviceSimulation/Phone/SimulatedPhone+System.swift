@@ -138,8 +138,15 @@ extension SimulatedPhone {
     func ports(for role: StoryEventLog.Role) throws -> DevicePorts {
         try DevicePorts.simulated(
             folder: configuration.folder, isForApp: role == .app, limits: configuration.contentLimits, transport: transport,
-            clock: clock,
-            identifiers: identifiers, log: StoryEventLog(story: story, role: role))
+            clock: clock, identifiers: identifiers, log: eventLog(of: role))
+    }
+
+    /// The app's screen follows its session, as a view that reads `RichPush.state`.
+    private func eventLog(of role: StoryEventLog.Role) -> StoryEventLog {
+        guard role == .app else { return StoryEventLog(story: story, role: role) }
+        return StoryEventLog(story: story, role: role) { [weak self] in
+            Task { await self?.readApp() }
+        }
     }
 
     /// The running app; started if it is not. Its notification delegate is in place before anything is delivered to it.
@@ -181,7 +188,7 @@ extension SimulatedPhone {
     }
 
     private func makeProcess(_ program: String) async throws(PhoneActionError) -> AppClient {
-        let log = StoryEventLog(story: story, role: .app)
+        let log = eventLog(of: .app)
         guard let client = try? AppClient(configuration, program: program, system: PhoneLink(phone: self), log: log),
             await client.run(onEnd: { [weak self] client in await self?.processEnded(client) })
         else { throw .notPossible("The app's process cannot be started") }
@@ -204,7 +211,7 @@ extension SimulatedPhone {
 
     /// Where the service extension runs for the next push.
     func extensionHost() -> (any ExtensionHost)? {
-        let log = StoryEventLog(story: story, role: .serviceExtension)
+        let log = eventLog(of: .serviceExtension)
         if let program = configuration.program {
             return ExtensionProcess(configuration, program: program, log: log) { [story] in
                 story.record(.failed, nil, Self.surplusContent)

@@ -58,6 +58,8 @@ public actor SimulatedPhone {
     var needsInbox = false
     /// Background pushes that are on their way through the app.
     var handing = 0
+    /// How often the app was read.
+    var readings = 0
     /// Notifications and questions that no watcher has counted yet.
     var unseen = 0
     var watchers: [Int: (count: Int, waiter: FirstResult<Bool>)] = [:]
@@ -219,22 +221,29 @@ public actor SimulatedPhone {
         memory.user = user
     }
 
-    /// Reads the inbox and the user from the app, if it runs.
+    /// Reads the inbox and the user from the app, if it runs. Of several readings under way the last one counts.
     func readApp() async {
         guard let engine else { return }
-        let session = await engine.session
-        let inbox = (try? await engine.inbox()) ?? Inbox()
-        let downloaded = await engine.downloaded(among: inbox.entries)
-        let items = inbox.entries.map { PhoneSnapshot.InboxItem(entry: $0, downloaded: downloaded.contains($0.id)) }
+        readings += 1
+        var (reading, session, inbox, downloaded) = (0, nil as Session?, Inbox(), [] as Set<RichID>)
+        repeat {
+            reading = readings
+            session = await engine.session
+            inbox = (try? await engine.inbox()) ?? Inbox()
+            downloaded = await engine.downloaded(among: inbox.entries)
+        } while reading != readings && self.engine === engine
         guard self.engine === engine else { return }
+        let items = inbox.entries.map { PhoneSnapshot.InboxItem(entry: $0, downloaded: downloaded.contains($0.id)) }
         // Before the first unlock the app cannot read its user, and reports none.
         if session != nil || system.lock != .beforeFirstUnlock { setUser(session?.user) }
         view.inbox = items
         view.unread = inbox.unread
         if session == nil || session?.isRejected == true {
             appScreen = .signIn
-        } else if appScreen == .signIn {
-            appScreen = .main
+        } else {
+            if appScreen == .signIn { appScreen = .main }
+            // A sign-in that failed may have gone on by itself.
+            view.signIn.error = nil
         }
         publish()
     }

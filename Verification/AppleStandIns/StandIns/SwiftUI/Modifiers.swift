@@ -54,6 +54,7 @@ extension View {
     public func autocorrectionDisabled(_ isDisabled: Bool = true) -> some View { self }
     public func textSelection(_ choice: EnabledTextSelectability) -> some View { self }
     public func tag<Value: Hashable>(_ value: Value) -> some View { self }
+    public func id<ID: Hashable>(_ id: ID) -> some View { self }
     public func navigationTitle(_ title: Text) -> some View { noting { $0.attributes["title"] = title.text } }
     public func navigationTitle(_ key: LocalizedStringKey) -> some View { noting { $0.attributes["title"] = key.text } }
     public func tabItem<Item: View>(@ViewBuilder _ item: () -> Item) -> some View {

@@ -72,6 +72,21 @@ extension AppleFace {
             #expect(FakeKeychain.shared.all.keys.allSatisfy { !$0.hasSuffix("password") })
         }
 
+        @Test("of a user whom the app has already is signed in with a token of the app's closure")
+        func asked() async throws {
+            let push = try phone.launch(signInToken: { _ in "token.of.alice" }).push
+            try await push.signIn()
+            #expect(push.user == "alice")
+        }
+
+        @Test("is signed out when the app is asked for a token and has no user any more")
+        func noUser() async throws {
+            let push = try phone.launch(signInToken: { _ in nil }).push
+            try await push.signIn(token: "token.of.alice")
+            await #expect(throws: RichPushError.notSignedIn) { try await push.signIn() }
+            #expect(push.state == .signedOut)
+        }
+
         @Test("whose app has a token of another user now shows that user, and nothing of the one before")
         func replaced() async throws {
             let delegate = try phone.launch(signInToken: { _ in "token.of.bob" })

@@ -166,6 +166,18 @@ extension AppleFace {
             loading.cancel()
         }
 
+        @Test("read the inbox from the server when a sign-in goes on by itself")
+        func inboxAfterSignIn() async throws {
+            let client = try phone.launch().push
+            phone.backend.store(7, message: "New")
+            let model = InboxModel(push: client)
+            let loading = Task { await model.load() }
+            #expect(await soon { model.failure == .notSignedIn })
+            _ = try await client.engine.signIn(token: "token.of.alice")
+            #expect(await soon { model.failure == nil && model.inbox.entries.map(\.message) == ["New"] })
+            loading.cancel()
+        }
+
         @Test("ask the server no more for every notification that comes while it is being asked, and show the last of them")
         func burst() async throws {
             let client = try await phone.signedIn().push
