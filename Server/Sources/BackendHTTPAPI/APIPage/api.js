@@ -176,9 +176,10 @@ function readForm(call, form) {
     body.append("notification", new Blob([form.elements.body.value], { type: "application/json" }));
     const file = form.elements.file.files[0];
     if (file) body.append("content", file, file.name);
-  } else if (type === "file" && form.elements.file.files[0]) {
+  } else if (type === "file") {
     body = form.elements.file.files[0];
-    headers["Content-Type"] = body.type || "application/octet-stream";
+    // A browser does not know the type of every file, so the type goes first that is the only one of an operation.
+    headers["Content-Type"] = call.fileType ?? (body?.type || "application/octet-stream");
   }
   return { path: path + (query.length ? `?${query.join("&")}` : ""), headers, body, type };
 }
@@ -276,7 +277,8 @@ const renewals = [];
 
 function operationElement(path, shared, method, operation) {
   const parameters = [...(shared ?? []), ...(operation.parameters ?? [])].map(resolve);
-  const call = { path, method, operation, parameters };
+  const types = Object.keys(resolve(operation.requestBody).content ?? {});
+  const call = { path, method, operation, parameters, fileType: types.length === 1 ? types[0] : undefined };
   const place = make("div", {});
   const element = make("details", { class: "operation", id: operation.operationId },
     make("summary", {}, make("span", { class: "method" }, method.toUpperCase()), " ", make("span", { class: "path" }, path), " ",
