@@ -14,7 +14,11 @@ package struct ServerArguments: ParsableArguments {
     @Option(name: .customLong("server"), help: "The server; else CLARION_SERVER_URL, else http://127.0.0.1:8080.")
     package var address: String?
 
-    @Option(help: "The user who signs in; else CLARION_USER. The password is CLARION_PASSWORD or is asked for.")
+    @Option(
+        help: """
+            The user who signs in; else the service key in CLARION_KEY, else CLARION_USER. The password is CLARION_PASSWORD or is \
+            asked for.
+            """)
     package var user: UserName?
 
     @Flag(help: "Allows http to another machine; the password can then be read on the way.")
@@ -35,8 +39,16 @@ package struct ServerArguments: ParsableArguments {
 
     /// The address without a trailing slash, and the service key in CLARION_KEY; `nil` without one, and when a user is named by an option.
     package func keyCredentials() throws -> (address: String, key: SecretText)? {
-        guard user == nil, let key = ProcessInfo.processInfo.environment["CLARION_KEY"] else { return nil }
-        return (try checkedAddress(), SecretText(key))
+        guard let key else { return nil }
+        return (try checkedAddress(), key)
+    }
+
+    /// Whether nothing has to be asked for at a terminal: there is a service key or a password.
+    package var hasSecret: Bool { key != nil || ProcessInfo.processInfo.environment["CLARION_PASSWORD"] != nil }
+
+    private var key: SecretText? {
+        guard user == nil, let key = ProcessInfo.processInfo.environment["CLARION_KEY"], !key.isEmpty else { return nil }
+        return SecretText(key)
     }
 
     private func checkedAddress() throws -> String {

@@ -192,15 +192,13 @@ struct BackendHTTPClient: Sendable {
 }
 
 extension ServerArguments {
+    /// Signs with the service key in the environment, if there is one and no user is named by an option; else as a user.
     func client() throws -> BackendHTTPClient {
+        if let (address, key) = try keyCredentials() {
+            return BackendHTTPClient(address: address, credential: .serviceKey(key))
+        }
         let (address, user, password) = try credentials()
         return BackendHTTPClient(address: address, credential: .password(password, of: user))
-    }
-
-    /// Signs with the service key in the environment, if there is one and no user is named.
-    func clientWithKey() throws -> BackendHTTPClient {
-        guard let (address, key) = try keyCredentials() else { return try client() }
-        return BackendHTTPClient(address: address, credential: .serviceKey(key))
     }
 }
 

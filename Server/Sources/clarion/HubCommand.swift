@@ -52,6 +52,9 @@ private struct HubCreateCommand: AsyncParsableCommand {
     @Flag(help: "Lets the key for apps claim tags such as username: that only a backend should set.")
     var allowProtectedTags = false
 
+    @Flag(help: "Print JSON.")
+    var json = false
+
     @OptionGroup var node: NodeArguments
 
     func validate() throws {
@@ -64,8 +67,11 @@ private struct HubCreateCommand: AsyncParsableCommand {
         let details = HubDetails(
             userMetadata: metadata, registrationLifetime: registrationDays.map { .seconds($0 * 86_400) },
             allowsProtectedTags: allowProtectedTags)
-        try await node.beginning { try await HubAdministration(settings: $0).create(name, details: details) }
-        print("created hub \(name); clarion hub connection-string \(name) --host … prints what clients need")
+        try await node.beginning { settings in
+            let hub = try await HubAdministration(settings: settings).create(name, details: details)
+            let words = "created hub \(name); clarion hub connection-string \(name) --host … prints what clients need"
+            print(json ? try JSONOutput.text(of: HubDocument(hub)) : words)
+        }
     }
 }
 
@@ -186,11 +192,20 @@ private struct HubDeleteCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "delete", abstract: "Remove a hub with its keys, devices, sends and telemetry. It cannot be undone.")
 
+    /// What `hub delete --json` prints.
+    private struct Output: Encodable {
+        var name: String
+        var removed = true
+    }
+
     @Argument(help: "The hub.", transform: HubName.argument)
     var name: HubName
 
     @Flag(help: "Do not ask.")
     var yes = false
+
+    @Flag(help: "Print JSON.")
+    var json = false
 
     @OptionGroup var node: NodeArguments
 
@@ -201,7 +216,7 @@ private struct HubDeleteCommand: AsyncParsableCommand {
             guard readLine().flatMap({ HubName($0) }) == name else { throw ValidationError("nothing was removed") }
         }
         try await hubs.delete(name)
-        print("removed hub \(name)")
+        print(json ? try JSONOutput.text(of: Output(name: name.text)) : "removed hub \(name)")
     }
 }
 

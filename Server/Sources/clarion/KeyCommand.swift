@@ -111,14 +111,23 @@ private struct KeyRevokeCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "revoke", abstract: "End a key. Running nodes refuse it within five seconds.")
 
+    /// What `key revoke --json` prints.
+    private struct Output: Encodable {
+        var id: Int64
+        var revoked = true
+    }
+
     @Argument(help: "The key's id, as `clarion key list` shows it.")
     var id: Int64
+
+    @Flag(help: "Print JSON.")
+    var json = false
 
     @OptionGroup var node: NodeArguments
 
     func run() async throws {
         try await node.users().revokeKey(id)
-        print("revoked key \(id)")
+        print(json ? try JSONOutput.text(of: Output(id: id)) : "revoked key \(id)")
     }
 }
 

@@ -14,7 +14,7 @@ extension SendNotificationCommand {
     func validateForHub() throws {
         guard hub.hub != nil else { return }
         guard (audience == nil) == hub.everyone else {
-            throw ValidationError("through a hub a send goes to an --audience or, said aloud, to --everyone")
+            throw ValidationError("through a hub a send goes either to an --audience or to --everyone")
         }
         guard [picture, sound, video, file, link, coupon].allSatisfy({ $0 == nil }), style == nil, preview == nil else {
             throw ValidationError(

@@ -95,8 +95,9 @@ struct SendNotificationCommand: AsyncParsableCommand {
 
     func run() async throws {
         if hub.hub != nil { return try await sendThroughHub() }
-        if content == "-", ProcessInfo.processInfo.environment["CLARION_PASSWORD"] == nil {
-            throw ValidationError("standard input holds the content, so the password has to be in CLARION_PASSWORD")
+        if content == "-", !server.hasSecret {
+            throw ValidationError(
+                "standard input holds the content, so a key has to be in CLARION_KEY or the password in CLARION_PASSWORD")
         }
         let client = try server.client()
         try await client.use { client in

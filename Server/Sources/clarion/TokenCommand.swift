@@ -45,7 +45,7 @@ struct TokenCommand: AsyncParsableCommand {
         let request = SignInTokenRequest(
             user: name.text, installation: installation, tags: tag.isEmpty ? nil : tag, lifetimeSeconds: lifetime,
             createsUser: !existingUser)
-        try await server.clientWithKey().use { client in
+        try await server.client().use { client in
             let answer = try await client.mint(request)
             if json { return print(try JSONOutput.text(of: answer)) }
             let end = Date(timeIntervalSince1970: Double(answer.expiresAt.milliseconds) / 1000).formatted(.iso8601)

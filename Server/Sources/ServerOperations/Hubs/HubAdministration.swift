@@ -26,8 +26,9 @@ public struct HubAdministration: Sendable {
     public init(settings: Settings) { self.settings = settings }
 
     /// Creates a hub with the two default rules. Throws `conflict` when the name is taken.
-    public func create(_ name: HubName, details: HubDetails) async throws {
-        _ = try await withStorage(mayBegin: true) { storage in
+    @discardableResult
+    public func create(_ name: HubName, details: HubDetails) async throws -> HubRecord {
+        try await withStorage(mayBegin: true) { storage in
             try await storage.hubs.create(
                 name, HubChange(details: details), audit: Self.entry(.hubCreated, name, storage))
         }

@@ -262,9 +262,69 @@ struct CommandLineTests {
         }
     }
 
-    @Test("a content from standard input needs the password elsewhere")
+    private struct Key: Decodable {
+        var id: Int64
+        var key: String?
+    }
+
+    private struct Revoked: Decodable, Equatable {
+        var id: Int64
+        var revoked: Bool
+    }
+
+    @Test("an exported service key sends, follows and recalls without a password, until it is revoked")
+    func serviceKey() async throws {
+        try await Stage.open { stage in
+            try await stage.signIn("alice", on: 1)
+            let node = "--data-directory \(stage.serverDirectory)"
+            let made = try await Self.shell("$CLARION key create shop --scope send --json \(node) 2>/dev/null")
+            let key = try Self.json(made, as: Key.self)
+            // The user is exported too, as for other calls: the key comes first.
+            let environment = [
+                "CLARION_SERVER_URL": stage.address, "CLARION_KEY": try #require(key.key), "CLARION_USER": "alice",
+            ]
+            let send = "send --audience username:alice --message hello --file -"
+            let sent = try Self.json(
+                try await Self.shell("echo x | $CLARION \(send) --json --wait 2>/dev/null", environment), as: Sent.self)
+            #expect(sent.status?.outcomes["accepted"] == 1)
+            let status = try await Self.shell("$CLARION status \(sent.id) --json", environment)
+            #expect(try Self.json(status, as: SendStatus.self).state == "completed", "\(status.text)")
+            let listed = try await Self.shell("$CLARION sends --json", environment)
+            let sends = try Self.json(listed, as: [SendListEntry].self)
+            #expect(sends.map { "\($0.id) \($0.sender)" } == ["\(sent.id) @shop"], "\(listed.text)")
+            let recalled = try await Self.shell("$CLARION recall \(sent.id) --json", environment)
+            #expect(try Self.json(recalled, as: Recalled.self) == Recalled(id: sent.id, recalled: true), "\(recalled.text)")
+            let revoked = try await Self.shell("$CLARION key revoke \(key.id) --json \(node) 2>/dev/null")
+            #expect(try Self.json(revoked, as: Revoked.self) == Revoked(id: key.id, revoked: true), "\(revoked.text)")
+        }
+    }
+
+    private struct Hub: Decodable {
+        var name: String
+        var id: Int64
+    }
+
+    private struct RemovedHub: Decodable, Equatable {
+        var name: String
+        var removed: Bool
+    }
+
+    @Test("a hub that is created and removed is printed as JSON")
+    func hubs() async throws {
+        try await TemporaryFolder.use { folder in
+            let node = "--data-directory \(folder)/data"
+            let created = try await Self.shell("$CLARION hub create news --json \(node) 2>/dev/null")
+            let hub = try Self.json(created, as: Hub.self)
+            #expect(hub.name == "news" && hub.id > 0, "\(created.text)")
+            let removed = try await Self.shell("$CLARION hub delete news --yes --json \(node) 2>/dev/null")
+            #expect(try Self.json(removed, as: RemovedHub.self) == RemovedHub(name: "news", removed: true), "\(removed.text)")
+        }
+    }
+
+    @Test("a content from standard input needs the key or the password elsewhere, and a user who is named needs the password")
     func passwordElsewhere() async throws {
-        let answer = try await Self.shell("echo x | $CLARION send --user alice --message hello --picture -")
+        let environment = ["CLARION_KEY": "clk_none"]
+        let answer = try await Self.shell("echo x | $CLARION send --user alice --message hello --picture -", environment)
         #expect(answer.status == 64)
         #expect(answer.text.contains("CLARION_PASSWORD"), "\(answer.text)")
     }
