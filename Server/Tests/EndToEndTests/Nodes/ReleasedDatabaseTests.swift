@@ -66,7 +66,7 @@ struct ReleasedDatabaseTests {
         #expect(fetched.status == 200)
         #expect(fetched.body == Self.content)
         let old = try await bob.call("GET", APIRoute.status(first)).decoded(SendStatus.self)
-        #expect(old.state == "completed" && old.outcomes == ["accepted": 1] && old.receipts["opened"] == 1)
+        #expect(old.state == "completed" && old.outcomes == ["accepted": 1] && old.receipts?["opened"] == 1)
         let newPhone = try await PhoneCaller("new-phone", of: ann, apns: fleet.apns)
         var request = SendRequest(message: "Message 5")
         request.audience = "username:ann"
