@@ -1,5 +1,11 @@
 import RichPushModel
 
+#if canImport(FoundationEssentials)
+    import FoundationEssentials
+#else
+    import Foundation
+#endif
+
 // Sign-in with a token that the app has from its own accounts. The token is exchanged for the installation's credential and kept nowhere:
 // in memory until the server has answered, and never on the device. When another is needed, the app's provider is asked.
 //
@@ -11,7 +17,8 @@ import RichPushModel
 // - the process ended, in an app without a provider. With one the next process finds the note, and asks the provider.
 
 /// A sign-in with a token that no server has answered yet.
-struct WantedSignIn: Hashable, Sendable {
+struct WantedSignIn: Sendable {
+    let id = UUID()
     /// The newest that the app or its provider gave, in memory only; absent when an earlier process had it.
     var token: String?
 }
@@ -34,26 +41,39 @@ extension RichPushEngine {
     @discardableResult
     public func signIn(token: String) async throws(RichPushError) -> Session {
         guard Self.isSound(token) else { throw .badToken }
-        let attempt = WantedSignIn(token: token)
+        return try await signIn(WantedSignIn(token: token), asksApp: false)
+    }
+
+    /// Signs in the user whom the app has already: asks the app's token provider and goes on as `signIn(token:)` does. An app calls it for
+    /// a `state` of `signedOut`, as after the update that brought rich push, or on a restored phone.
+    ///
+    /// Throws `notSignedIn` when there is no provider, or it says that the app has no user: then no user is signed in here any more.
+    @discardableResult
+    public func signIn() async throws(RichPushError) -> Session {
+        guard app.signInToken != nil else { throw .notSignedIn }
+        return try await signIn(WantedSignIn(), asksApp: true)
+    }
+
+    private func signIn(_ attempt: WantedSignIn, asksApp: Bool) async throws(RichPushError) -> Session {
         wanted = attempt
         if let failure = load() {
             if !RichPushError.storage(failure).isTransient { end(attempt) }
             throw .storage(failure)
         }
         await stopSigningIn()
-        guard wanted == attempt else { throw .notSignedIn }
-        let task = Task { await signInOnce(attempt) }
+        guard wanted?.id == attempt.id else { throw .notSignedIn }
+        let task = Task { await signInOnce(attempt, asksApp: asksApp) }
         signingIn = task
         if let failure = await task.value {
-            guard wanted == attempt || !failure.isTransient else { throw .notSignedIn }
+            guard wanted?.id == attempt.id || !failure.isTransient else { throw .notSignedIn }
             throw failure
         }
         guard let session else { throw .notSignedIn }
         return session
     }
 
-    private func signInOnce(_ attempt: WantedSignIn) async -> RichPushError? {
-        let failure = await answer(to: attempt, asksApp: false)
+    private func signInOnce(_ attempt: WantedSignIn, asksApp: Bool) async -> RichPushError? {
+        let failure = await answer(to: attempt, asksApp: asksApp)
         guard !Task.isCancelled else { return failure }
         signingIn = nil
         startWantedSignIn(after: failure)
@@ -75,8 +95,12 @@ extension RichPushEngine {
         do throws(RichPushError) {
             if asksApp, app.signInToken != nil {
                 let installation = try storing { () throws(StorageError) in try installationID() }
+                if attempt.token == nil {
+                    // For the next process, in case that the provider has none now.
+                    try storing { () throws(StorageError) in try noteUnconfirmed(.token(""), installation) }
+                }
                 let token = try await newToken(SignInTokenNeed(installation: installation, user: session?.user))
-                guard wanted == attempt, !Task.isCancelled else { return nil }
+                guard wanted?.id == attempt.id, !Task.isCancelled else { return nil }
                 guard let token else { throw try await nobody() }
                 attempt.token = token
                 wanted = attempt
@@ -132,14 +156,14 @@ extension RichPushEngine {
     }
 
     private func end(_ attempt: WantedSignIn) {
-        guard !isStopped, wanted == nil || wanted == attempt else { return }
+        guard !isStopped, wanted == nil || wanted?.id == attempt.id else { return }
         wanted = nil
         forgetTokenSignIn()
     }
 
     /// The server has given a credential for this token.
     func endSignIn(with proof: Authorization) {
-        if case .token(let token) = proof { end(WantedSignIn(token: token)) }
+        if case .token(let token) = proof, let wanted, wanted.token == token { end(wanted) }
     }
 
     /// Goes on with it, without blocking the caller.
