@@ -109,9 +109,9 @@ extension SQLStatement { static let ofAudit = AuditSQL.all }
 
 private enum AuditSQL {
     static let all = [
-        selectUnsealed, seal, insertHead, lockHead, moveHead, moveAnchor, selectHead, selectFiltered, selectOfActor, selectOfSubject,
-        selectForward, insertCheckpoint, selectCheckpoints, selectOldCheckpoint, deleteCheckpoints, deleteEntries, eraseActor,
-        eraseSubject, eraseAudience,
+        selectUnsealed, seal, insertHead, lockHead, moveHead, moveAnchor, selectHead, selectFiltered, selectOfActor,
+        selectOfSubject, selectForward, insertCheckpoint, selectCheckpoints, selectOldCheckpoint, deleteCheckpoints,
+        deleteEntries, eraseActor, eraseSubject, eraseAudience,
     ]
 
     static func entry(_ row: SQLRow) throws -> AuditEntry {
