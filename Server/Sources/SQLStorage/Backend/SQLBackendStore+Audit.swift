@@ -28,7 +28,8 @@ extension SQLBackendStore {
             let rows =
                 if let subject {
                     try transaction.rows(
-                        AuditSQL.selectOfSubject, number, filter.action?.rawValue, filter.from, filter.until, limit, subject, actor)
+                        AuditSQL.selectOfSubject, number, filter.action?.rawValue, filter.from, filter.until, limit, subject,
+                        actor)
                 } else if let actor {
                     try transaction.rows(
                         AuditSQL.selectOfActor, number, filter.action?.rawValue, filter.from, filter.until, limit, actor)

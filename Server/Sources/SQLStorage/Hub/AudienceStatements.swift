@@ -7,7 +7,7 @@ enum AudienceStatements {
     /// The next targets of a walk in order of key.
     static func walk(_ shape: AudienceShape) -> SQLStatement { walks[shape] ?? WalkText(shape).statement }
 
-    /// The same with an end of its own whatever the shape: it passes no more entries than it was told.
+    /// The same with an end of its own whatever the shape: it passes no more entries than its values say.
     static func boundedWalk(_ shape: AudienceShape) -> SQLStatement {
         shape.isBounded ? walk(shape) : boundedWalks[shape] ?? WalkText(shape).boundedStatement
     }
