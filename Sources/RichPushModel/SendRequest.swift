@@ -181,7 +181,8 @@ public struct SendListEntry: Hashable, Sendable, Codable {
     public var sender: String
     /// The tag expression; one that is longer than 200 characters is cut, and ends with `…`.
     public var audience: String
-    /// Where it stands. `failures` and `receipts` are not in it. Absent for a send that was handed to a hub elsewhere, and while the hub does not answer.
+    /// Where it stands. `failures` and `receipts` are not in it. Absent for a send that was handed to a hub elsewhere, and while the hub
+    /// does not answer.
     public var status: SendStatus?
 
     /// Creates an entry.

@@ -72,7 +72,7 @@ private struct EndlessConnection: SQLConnection {
 
     var dialect: SQLDialect { inner.dialect }
 
-    /// A walk with an end of its own: the last four values are where it begins, the last key, and how many targets and entries it takes.
+    /// The last four values of a walk with an end of its own: where it begins, the last key, how many targets and entries it takes.
     func forEachRow(_ statement: SQLStatement, _ values: [SQLValue], _ body: (any SQLColumns) throws -> Void) throws {
         guard statement.text.contains("AS page"), case .integer(let scanned)? = values.last,
             case .integer(let after) = values[values.count - 4]

@@ -90,8 +90,10 @@ extension RichPushBackend {
     ///
     /// `before` continues towards older ones (`SendList.next`): sends get growing numbers, so a new one changes no later page.
     /// `limit` is clamped to 1 … 50, default 20. A send that the hub has taken has no status where the hub is elsewhere or does not
-    /// answer. Receipts are counted for one send at a time (`status`), and not here. Throws `invalid-field` for a malformed cursor, and `not-found` for a sender who is unknown or another user whose sends
-    /// the caller may not see.
+    /// answer. Receipts are counted for one send at a time (`status`), and not here.
+    ///
+    /// Throws `invalid-field` for a malformed cursor, and `not-found` for a sender who is unknown or another user whose sends the caller
+    /// may not see.
     public func sends(
         _ filter: SendFilter = SendFilter(), before: String? = nil, limit: Int? = nil, for principal: Principal
     ) async throws -> SendList {

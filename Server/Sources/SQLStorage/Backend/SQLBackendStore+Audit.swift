@@ -28,7 +28,8 @@ extension SQLBackendStore {
             let rows =
                 if let subject {
                     try transaction.rows(
-                        AuditSQL.selectOfSubject, number, filter.action?.rawValue, filter.from, filter.until, limit, subject, actor)
+                        AuditSQL.selectOfSubject, number, filter.action?.rawValue, filter.from, filter.until, limit, subject,
+                        actor)
                 } else if let actor {
                     try transaction.rows(
                         AuditSQL.selectOfActor, number, filter.action?.rawValue, filter.from, filter.until, limit, actor)
@@ -110,9 +111,9 @@ extension SQLStatement { static let ofAudit = AuditSQL.all }
 
 private enum AuditSQL {
     static let all = [
-        selectUnsealed, seal, insertHead, lockHead, moveHead, moveAnchor, selectHead, selectFiltered, selectOfActor, selectOfSubject,
-        selectForward, insertCheckpoint, selectCheckpoints, selectOldCheckpoint, deleteCheckpoints, deleteEntries, eraseActor,
-        eraseSubject, eraseAudience,
+        selectUnsealed, seal, insertHead, lockHead, moveHead, moveAnchor, selectHead, selectFiltered, selectOfActor,
+        selectOfSubject, selectForward, insertCheckpoint, selectCheckpoints, selectOldCheckpoint, deleteCheckpoints,
+        deleteEntries, eraseActor, eraseSubject, eraseAudience,
     ]
 
     static func entry(_ row: SQLRow) throws -> AuditEntry {

@@ -7,7 +7,7 @@ enum AudienceStatements {
     /// The next targets of a walk in order of key.
     static func walk(_ shape: AudienceShape) -> SQLStatement { walks[shape] ?? WalkText(shape).statement }
 
-    /// The same with an end of its own whatever the shape: it passes no more entries than it was told, also where no record is meant.
+    /// The same with an end of its own whatever the shape: it passes no more entries than its values say.
     static func boundedWalk(_ shape: AudienceShape) -> SQLStatement {
         shape.isBounded ? walk(shape) : boundedWalks[shape] ?? WalkText(shape).boundedStatement
     }
@@ -207,7 +207,7 @@ struct AudienceWalk {
     private let isBounded: Bool
     private let connection: any SQLConnection
 
-    /// A walk that is bounded passes no more than `scanLimit` entries of a tag in one step, also where a send means nearly all of them.
+    /// A bounded walk passes no more than `scanLimit` entries of a tag in one step, also where a send means none of their records.
     init(_ send: SendAudience, isBounded: Bool = false, _ connection: any SQLConnection) {
         self.send = send
         self.isBounded = isBounded

@@ -180,7 +180,10 @@ public struct BackendSequence {
         switch number(0...4) {
         case 0: try await note("mark") { try await store.setRead(isRead, of: id, for: user.id, at: now) }
         case 1: try await note("receipt") { try await store.record([receipt, receipt], at: now) }
-        case 2: try await note("counts") { try await store.receiptCounts(of: id, limit: 99).map { "\($0.key) \($0.value)" }.sorted() }
+        case 2:
+            try await note("counts") {
+                try await store.receiptCounts(of: id, limit: 99).map { "\($0.key) \($0.value)" }.sorted()
+            }
         case 3: try await note("notification") { try await store.notification(id) as Any }
         default: try await note("find") { try await store.find(query).map(\.id.number) }
         }

@@ -7,8 +7,8 @@ import Testing
 public enum ReadingStorePromises {
     /// Every promise.
     public static let all: [StoragePromise<any BackendStore>] = [
-        marks, countsReceiptsOnce, countsInstallations, boundsCounts, removesNotifications, waitsForWork, removesBindings, locksOut,
-        shows, erases, remembersSweeps,
+        marks, countsReceiptsOnce, countsInstallations, boundsCounts, removesNotifications, waitsForWork, removesBindings,
+        locksOut, shows, erases, remembersSweeps,
     ]
 
     private typealias Sample = BackendSample
