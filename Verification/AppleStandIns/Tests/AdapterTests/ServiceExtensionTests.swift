@@ -5,6 +5,7 @@ import Testing
 import UIKit
 import UserNotifications
 
+@testable import RichPushApp
 @testable import RichPushDevice
 @testable import RichPushExtension
 
