@@ -144,7 +144,7 @@ struct StoryEventLog: EventLog {
     var sessionChanged: (@Sendable () -> Void)?
 
     func record(_ event: DeviceEvent) {
-        if [.signedIn, .signedOut, .rejected].contains(event.kind) { sessionChanged?() }
+        if [.signedIn, .signInFailed, .signedOut, .rejected].contains(event.kind) { sessionChanged?() }
         if event.kind == .storageFailed, event.detail["reason"] == Self.locked { return story.recordLocked(by: role.rawValue) }
         guard let (kind, title) = step(for: event) else { return }
         var detail = event.detail
@@ -185,6 +185,7 @@ struct StoryEventLog: EventLog {
         case .storageFailed: (.failed, "Something could not be kept on the phone")
         case .tagsRefused: (.failed, "The server refused the phone's tags; it has those that were taken before")
         case .rejected: (.failed, "The server refuses the app's credential; the user must sign in again")
+        case .signInFailed: (.failed, "The sign-in that waited for the server failed; the user must sign in again")
         case .signedIn, .signedOut, .registered, .registrationFailed, .enriched, .sent, .arrived: nil
         }
     }
