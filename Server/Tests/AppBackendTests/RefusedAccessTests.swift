@@ -106,7 +106,7 @@ struct RefusedAccessTests {
         await bench.backend.noteRefusal(of: .readAudit, to: bench.root)
         let details = try await bench.entries().compactMap(\.details)
         #expect(details.contains("reason=credential"))
-        #expect(details.contains("reason=forbidden operation=read-audit unrecorded=\(50 - RefusalAudit.perCaller)"))
+        #expect(details.contains("reason=forbidden operation=read-the-audit unrecorded=\(50 - RefusalAudit.perCaller)"))
     }
 
     @Test("a key of a hub that may not manage hubs is named with its hub, and one such key leaves room for others")

@@ -96,7 +96,10 @@ struct StatusTests {
         for caller in [ann, root] {
             let details = try await test.backend.details(ofSend: id, for: caller)
             #expect(details.id == listed.id && details.dueAt == listed.dueAt && details.sender == listed.sender)
-            #expect(details.status == listed.status)
+            var status = details.status
+            #expect(status.receipts != nil && listed.status?.receipts == nil)
+            status.receipts = nil
+            #expect(status == listed.status)
             #expect(details.audience.hasPrefix(listed.audience.dropLast()) && details.audience.hasSuffix("tag-18-long-enough"))
         }
     }

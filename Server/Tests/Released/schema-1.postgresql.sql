@@ -231,6 +231,9 @@ CREATE TABLE users (
     credential_version BIGINT NOT NULL,
     created_at BIGINT NOT NULL,
     order_number BIGINT NOT NULL DEFAULT 0,
+    tags TEXT COLLATE "C" NOT NULL DEFAULT '',
+    disabled_at BIGINT,
+    tokens_since BIGINT,
     PRIMARY KEY (app_id, user_id),
     UNIQUE (app_id, folded_name));
 CREATE TABLE installation_credentials (
@@ -378,17 +381,99 @@ CREATE TABLE receipts (
     received_at BIGINT NOT NULL,
     PRIMARY KEY (app_id, receipt_key));
 CREATE INDEX receipts_by_notification ON receipts (app_id, rich_id, kind, installation_id);
-CREATE TABLE backend_audit (
+CREATE TABLE service_keys (
     app_id BIGINT NOT NULL,
-    entry_id BIGINT NOT NULL,
-    happened_at BIGINT NOT NULL,
-    event TEXT COLLATE "C" NOT NULL,
+    key_id BIGINT NOT NULL,
+    account_id BIGINT NOT NULL,
+    name TEXT COLLATE "C" NOT NULL,
+    digest BYTEA NOT NULL,
+    hint TEXT COLLATE "C" NOT NULL,
+    scopes TEXT COLLATE "C" NOT NULL,
+    networks TEXT COLLATE "C" NOT NULL,
+    requests_per_minute BIGINT,
+    created_by TEXT COLLATE "C" NOT NULL,
+    created_at BIGINT NOT NULL,
+    expires_at BIGINT NOT NULL,
+    revoked_at BIGINT,
+    last_used_at BIGINT,
+    last_used_from TEXT COLLATE "C",
+    PRIMARY KEY (app_id, key_id));
+CREATE UNIQUE INDEX service_keys_by_digest ON service_keys (app_id, digest);
+CREATE INDEX service_keys_by_account ON service_keys (app_id, account_id, expires_at);
+CREATE TABLE sign_in_tokens (
+    app_id BIGINT NOT NULL,
+    digest BYTEA NOT NULL,
+    name TEXT COLLATE "C" NOT NULL,
+    folded_name TEXT COLLATE "C" NOT NULL,
+    installation_id TEXT COLLATE "C",
+    tags TEXT COLLATE "C",
+    creates_user BIGINT NOT NULL,
+    created_by TEXT COLLATE "C" NOT NULL,
+    created_at BIGINT NOT NULL,
+    expires_at BIGINT NOT NULL,
+    used_by TEXT COLLATE "C",
+    used_at BIGINT,
+    PRIMARY KEY (app_id, digest));
+CREATE INDEX sign_in_tokens_by_name ON sign_in_tokens (app_id, folded_name);
+CREATE INDEX sign_in_tokens_by_expiry ON sign_in_tokens (app_id, expires_at);
+CREATE TABLE identities (
+    app_id BIGINT NOT NULL,
+    identity_key TEXT COLLATE "C" NOT NULL,
+    issuer TEXT COLLATE "C",
+    subject TEXT COLLATE "C",
     user_id BIGINT NOT NULL,
-    other_user_id BIGINT,
-    record_id TEXT COLLATE "C",
+    created_at BIGINT NOT NULL,
+    removed_at BIGINT,
+    PRIMARY KEY (app_id, identity_key));
+CREATE INDEX identities_by_user ON identities (app_id, user_id, identity_key);
+CREATE INDEX identities_by_removal ON identities (app_id, removed_at) WHERE removed_at IS NOT NULL;
+CREATE TABLE key_sets (
+    app_id BIGINT NOT NULL,
+    issuer TEXT COLLATE "C" NOT NULL,
+    source TEXT COLLATE "C" NOT NULL,
+    document BYTEA NOT NULL,
+    fetched_at BIGINT NOT NULL,
+    life BIGINT NOT NULL,
+    PRIMARY KEY (app_id, issuer));
+CREATE TABLE audit_entries (
+    app_id BIGINT NOT NULL,
+    entry_id TEXT COLLATE "C" NOT NULL,
+    happened_at BIGINT NOT NULL,
+    action TEXT COLLATE "C" NOT NULL,
+    actor_kind TEXT COLLATE "C" NOT NULL,
+    actor_name TEXT COLLATE "C",
+    subject_name TEXT COLLATE "C",
+    object TEXT COLLATE "C" NOT NULL,
+    actor TEXT COLLATE "C",
+    actor_salt BYTEA,
+    actor_hash BYTEA NOT NULL,
+    subject TEXT COLLATE "C",
+    subject_salt BYTEA,
+    subject_hash BYTEA NOT NULL,
+    details TEXT COLLATE "C",
+    details_salt BYTEA,
+    details_hash BYTEA NOT NULL,
+    number BIGINT,
+    hash BYTEA,
     PRIMARY KEY (app_id, entry_id));
-CREATE INDEX backend_audit_by_age ON backend_audit (app_id, happened_at);
-CREATE INDEX backend_audit_by_other ON backend_audit (app_id, other_user_id, entry_id);
+CREATE UNIQUE INDEX audit_entries_by_number ON audit_entries (app_id, number) WHERE number IS NOT NULL;
+CREATE INDEX audit_entries_without_number ON audit_entries (app_id, happened_at, entry_id) WHERE number IS NULL;
+CREATE INDEX audit_entries_by_actor ON audit_entries (app_id, actor_name, number) WHERE actor_name IS NOT NULL;
+CREATE INDEX audit_entries_by_subject ON audit_entries (app_id, subject_name, number) WHERE subject_name IS NOT NULL;
+CREATE TABLE audit_heads (
+    app_id BIGINT NOT NULL,
+    size BIGINT NOT NULL,
+    hash BYTEA NOT NULL,
+    anchor_size BIGINT NOT NULL,
+    anchor_hash BYTEA NOT NULL,
+    PRIMARY KEY (app_id));
+CREATE TABLE audit_checkpoints (
+    app_id BIGINT NOT NULL,
+    size BIGINT NOT NULL,
+    note TEXT COLLATE "C" NOT NULL,
+    made_at BIGINT NOT NULL,
+    PRIMARY KEY (app_id, size));
+CREATE INDEX audit_checkpoints_by_age ON audit_checkpoints (app_id, made_at);
 CREATE TABLE nodes (
     node_id TEXT COLLATE "C" PRIMARY KEY,
     role TEXT COLLATE "C" NOT NULL,
@@ -404,4 +489,3 @@ CREATE TABLE content_owner (
     mark TEXT COLLATE "C" NOT NULL,
     place TEXT COLLATE "C" NOT NULL);
 CREATE TABLE write_turns (turn BIGINT PRIMARY KEY);
-SELECT setval('order_numbers', 4398046511114);

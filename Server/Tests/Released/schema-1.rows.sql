@@ -74,14 +74,15 @@ INSERT INTO idempotency_keys (hub_id, idempotency_key, digest, notification_id, 
 (1, 'rich:4:0a0b', X'F7997065F8FAA62117D54247D7E61A60DBCDFF5EFA70DFD5E470D756B14B31AF', '00000000-0000-4000-8000-000000000004', 1795000004000, 1795000004000, NULL),
 (1, 'test:1', X'01', '00000000-0000-4000-8000-000000000009', 1795000000000, 1795000000000, X'7B22726573756C7473223A5B5D7D');
 INSERT INTO backend_counters (app_id, name, last_number) VALUES
-(1, 'user', 3),
+(1, 'user', 4),
 (1, 'binding', 3),
 (1, 'content', 4),
 (1, 'notification', 4),
-(1, 'audit', 2);
+(1, 'service-key', 1);
 INSERT INTO users (app_id, user_id, name, folded_name, role, password_hash, credential_version, created_at, order_number) VALUES
 (1, 1, 'ann', 'ann', 'user', '$scrypt$ln=14,r=8,p=5$pdOvzu1JgyavqegChXPcNg$oS3w4_6HsEXgjF-6qyTAVYHwh_6JOx4WzlFr5ZMxL70', 1, 1795000000000, 4398046511104),
-(1, 2, 'Bob', 'bob', 'sender', '$scrypt$ln=14,r=8,p=5$-WD1n4fxoGWu8NWa23b_cg$hfvTryVDu5IyhE5YZndilFmQ4ywZ35Udy-i9omgT9NU', 2, 1795000000000, 4398046511104);
+(1, 2, 'Bob', 'bob', 'sender', '$scrypt$ln=14,r=8,p=5$-WD1n4fxoGWu8NWa23b_cg$hfvTryVDu5IyhE5YZndilFmQ4ywZ35Udy-i9omgT9NU', 2, 1795000000000, 4398046511104),
+(1, 4, '@shop', '@shop', 'service', NULL, 1, 1795000000000, 4398046511104);
 INSERT INTO installation_credentials (app_id, installation_id, user_id, digest, credential_version, expires_at) VALUES
 (1, 'phone-of-ann', 1, X'4E3E9D396B7B5AE998F79D2F851343E807BBA0C045FCC1F5C95E1BE8B4198A0E', 1, 4102444800000);
 INSERT INTO sign_in_counts (app_id, account, source, failures, last_at, blocked_until, known_until, idle_at) VALUES
@@ -125,9 +126,21 @@ INSERT INTO read_marks (app_id, user_id, rich_id, read_at) VALUES
 (1, 1, 1, 1795000004000);
 INSERT INTO receipts (app_id, receipt_key, rich_id, user_id, installation_id, kind, action, happened_at, received_at) VALUES
 (1, 'd546526a208fff130f819e8f85a8ec382d1c8dc0422865960cf2450257e1d3ce', 1, 1, 'phone-of-ann', 'opened', NULL, 1795000004000, 1795000004100);
-INSERT INTO backend_audit (app_id, entry_id, happened_at, event, user_id, other_user_id, record_id) VALUES
-(1, 1, 1795000000600, 'registration-replaced', 1, 2, 'old-registration'),
-(1, 2, 1795000000700, 'user-removed', 3, NULL, NULL);
+INSERT INTO service_keys (app_id, key_id, account_id, name, digest, hint, scopes, networks, requests_per_minute, created_by, created_at, expires_at, revoked_at, last_used_at, last_used_from) VALUES
+(1, 1, 4, 'shop', X'97BE80E882F9141F894BBF9095F5286417FBCE5C82F4AA0C1D853C0B84DBF7CA', 'clk_…cghw', 'send', '', NULL, 'a command', 1795654854449, 1827190853906, NULL, NULL, NULL);
+INSERT INTO audit_entries (app_id, entry_id, happened_at, action, actor_kind, actor_name, subject_name, object, actor, actor_salt, actor_hash, subject, subject_salt, subject_hash, details, details_salt, details_hash, number, hash) VALUES
+(1, 'b1a6f0840cfe4850470e2d56399aac37', 1795654854449, 'key.created', 'command', NULL, 'shop', '1', '', X'56770A249C2CE7748C77A65A4923A981', X'AF489C778CE92F363DCBE1C5BF56E4319CC4E5C54A260FC199BA8BFE6FAA2936', 'shop', X'60439D48A530560B9BB2F58D1D7624E4', X'9A3082BAE06F0978446C98975D4533E6B6837111769A7951B1029917D36162E5', 'scopes=send', X'A16D84120C3298B61DA50DDE9D01DD2C', X'91D4A85702B161B1EA7F51DE43D447534F06F3EEFB0B9BE7CEBF5A5F80A2A9A0', 1, X'1BEB0A870564F6E7B399363EA84A96A5F352D936DDC692A8FA6FCA54B2B20D09'),
+(1, 'c9a683a276a67a47889ae9de4367bedc', 1795654855280, 'send.ended', 'server', NULL, NULL, '4', '', X'218E1887AE3A4DE52FC3DBC1819A1959', X'9A96BE975A28F79729D0142F3FD78D134B59E7CD34E12A62FA0E4F088A7F0561', '', X'7A4A90C66592E2987E4CC3D9FA117DE8', X'2AE82B1DE20B532698998E35D79158FA73305744FF84E565BDBC1D3081338F6F', 'state=completed targets=1 accepted=1', X'EA3B9DD346872761E43FA27F9095991C', X'D5DB3E2EFEAFCB08A9C485303CF100DB7445C55D98A07AD87B9222F2C120FC25', 2, X'2981FBFE76B06819835FDF6C83A7A06907935EA7964E5B53BDD7BB07CEC1E5B7');
+INSERT INTO audit_heads (app_id, size, hash, anchor_size, anchor_hash) VALUES
+(1, 2, X'2981FBFE76B06819835FDF6C83A7A06907935EA7964E5B53BDD7BB07CEC1E5B7', 0, X'0000000000000000000000000000000000000000000000000000000000000000');
+INSERT INTO audit_checkpoints (app_id, size, note, made_at) VALUES
+(1, 2, 'a checkpoint of an earlier time', 1795000000900);
+INSERT INTO sign_in_tokens (app_id, digest, name, folded_name, installation_id, tags, creates_user, created_by, created_at, expires_at, used_by, used_at) VALUES
+(1, X'4E3E9D396B7B5AE998F79D2F851343E807BBA0C045FCC1F5C95E1BE8B4198A0F', 'Bob', 'bob', NULL, 'gold', 0, 'a command', 1795000000000, 4102444800000, NULL, NULL);
+INSERT INTO identities (app_id, identity_key, issuer, subject, user_id, created_at, removed_at) VALUES
+(1, '9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08', 'https://issuer.example.com', 'subject-1', 1, 1795000000000, NULL);
+INSERT INTO key_sets (app_id, issuer, source, document, fetched_at, life) VALUES
+(1, 'https://issuer.example.com', 'https://issuer.example.com/keys', X'7B226B657973223A5B5D7D', 1795000000000, 86400);
 INSERT INTO nodes (node_id, role, version, schema_step, started_at, seen_at) VALUES
 ('old-node', 'all', '1.0.0', 1, 1795000000000, 1795000006000);
 INSERT INTO schema_fence (fence_id, oldest_step) VALUES

@@ -231,6 +231,9 @@ CREATE TABLE users (
     credential_version INTEGER NOT NULL,
     created_at INTEGER NOT NULL,
     order_number INTEGER NOT NULL DEFAULT 0,
+    tags TEXT NOT NULL DEFAULT '',
+    disabled_at INTEGER,
+    tokens_since INTEGER,
     PRIMARY KEY (app_id, user_id),
     UNIQUE (app_id, folded_name));
 CREATE TABLE installation_credentials (
@@ -378,17 +381,99 @@ CREATE TABLE receipts (
     received_at INTEGER NOT NULL,
     PRIMARY KEY (app_id, receipt_key));
 CREATE INDEX receipts_by_notification ON receipts (app_id, rich_id, kind, installation_id);
-CREATE TABLE backend_audit (
+CREATE TABLE service_keys (
     app_id INTEGER NOT NULL,
-    entry_id INTEGER NOT NULL,
-    happened_at INTEGER NOT NULL,
-    event TEXT NOT NULL,
+    key_id INTEGER NOT NULL,
+    account_id INTEGER NOT NULL,
+    name TEXT NOT NULL,
+    digest BLOB NOT NULL,
+    hint TEXT NOT NULL,
+    scopes TEXT NOT NULL,
+    networks TEXT NOT NULL,
+    requests_per_minute INTEGER,
+    created_by TEXT NOT NULL,
+    created_at INTEGER NOT NULL,
+    expires_at INTEGER NOT NULL,
+    revoked_at INTEGER,
+    last_used_at INTEGER,
+    last_used_from TEXT,
+    PRIMARY KEY (app_id, key_id));
+CREATE UNIQUE INDEX service_keys_by_digest ON service_keys (app_id, digest);
+CREATE INDEX service_keys_by_account ON service_keys (app_id, account_id, expires_at);
+CREATE TABLE sign_in_tokens (
+    app_id INTEGER NOT NULL,
+    digest BLOB NOT NULL,
+    name TEXT NOT NULL,
+    folded_name TEXT NOT NULL,
+    installation_id TEXT,
+    tags TEXT,
+    creates_user INTEGER NOT NULL,
+    created_by TEXT NOT NULL,
+    created_at INTEGER NOT NULL,
+    expires_at INTEGER NOT NULL,
+    used_by TEXT,
+    used_at INTEGER,
+    PRIMARY KEY (app_id, digest));
+CREATE INDEX sign_in_tokens_by_name ON sign_in_tokens (app_id, folded_name);
+CREATE INDEX sign_in_tokens_by_expiry ON sign_in_tokens (app_id, expires_at);
+CREATE TABLE identities (
+    app_id INTEGER NOT NULL,
+    identity_key TEXT NOT NULL,
+    issuer TEXT,
+    subject TEXT,
     user_id INTEGER NOT NULL,
-    other_user_id INTEGER,
-    record_id TEXT,
+    created_at INTEGER NOT NULL,
+    removed_at INTEGER,
+    PRIMARY KEY (app_id, identity_key));
+CREATE INDEX identities_by_user ON identities (app_id, user_id, identity_key);
+CREATE INDEX identities_by_removal ON identities (app_id, removed_at) WHERE removed_at IS NOT NULL;
+CREATE TABLE key_sets (
+    app_id INTEGER NOT NULL,
+    issuer TEXT NOT NULL,
+    source TEXT NOT NULL,
+    document BLOB NOT NULL,
+    fetched_at INTEGER NOT NULL,
+    life INTEGER NOT NULL,
+    PRIMARY KEY (app_id, issuer));
+CREATE TABLE audit_entries (
+    app_id INTEGER NOT NULL,
+    entry_id TEXT NOT NULL,
+    happened_at INTEGER NOT NULL,
+    action TEXT NOT NULL,
+    actor_kind TEXT NOT NULL,
+    actor_name TEXT,
+    subject_name TEXT,
+    object TEXT NOT NULL,
+    actor TEXT,
+    actor_salt BLOB,
+    actor_hash BLOB NOT NULL,
+    subject TEXT,
+    subject_salt BLOB,
+    subject_hash BLOB NOT NULL,
+    details TEXT,
+    details_salt BLOB,
+    details_hash BLOB NOT NULL,
+    number INTEGER,
+    hash BLOB,
     PRIMARY KEY (app_id, entry_id));
-CREATE INDEX backend_audit_by_age ON backend_audit (app_id, happened_at);
-CREATE INDEX backend_audit_by_other ON backend_audit (app_id, other_user_id, entry_id);
+CREATE UNIQUE INDEX audit_entries_by_number ON audit_entries (app_id, number) WHERE number IS NOT NULL;
+CREATE INDEX audit_entries_without_number ON audit_entries (app_id, happened_at, entry_id) WHERE number IS NULL;
+CREATE INDEX audit_entries_by_actor ON audit_entries (app_id, actor_name, number) WHERE actor_name IS NOT NULL;
+CREATE INDEX audit_entries_by_subject ON audit_entries (app_id, subject_name, number) WHERE subject_name IS NOT NULL;
+CREATE TABLE audit_heads (
+    app_id INTEGER NOT NULL,
+    size INTEGER NOT NULL,
+    hash BLOB NOT NULL,
+    anchor_size INTEGER NOT NULL,
+    anchor_hash BLOB NOT NULL,
+    PRIMARY KEY (app_id));
+CREATE TABLE audit_checkpoints (
+    app_id INTEGER NOT NULL,
+    size INTEGER NOT NULL,
+    note TEXT NOT NULL,
+    made_at INTEGER NOT NULL,
+    PRIMARY KEY (app_id, size));
+CREATE INDEX audit_checkpoints_by_age ON audit_checkpoints (app_id, made_at);
 CREATE TABLE nodes (
     node_id TEXT PRIMARY KEY,
     role TEXT NOT NULL,
@@ -404,4 +489,3 @@ CREATE TABLE content_owner (
     mark TEXT NOT NULL,
     place TEXT NOT NULL);
 CREATE TABLE write_turns (turn INTEGER PRIMARY KEY);
-UPDATE order_numbers SET last_value = 4398046511114;

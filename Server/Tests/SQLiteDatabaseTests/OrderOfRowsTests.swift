@@ -22,6 +22,10 @@ struct OrderOfRowsTests {
         " ORDER BY slice_key", "entries ORDER BY e.slice_key",
         // Rows of one slice, of which each record has one.
         " ORDER BY p.not_before, p.slice_key",
+        // Only entries with a number are read, and each of those has its own.
+        "audit_entries ORDER BY number", "audit_entries ORDER BY number DESC",
+        // Only how many there are is read, not whose they are.
+        "receipts ORDER BY installation_id",
         // Not of the schema: each column of a table has a number of its own.
         "pragma_table_info ORDER BY cid",
     ]

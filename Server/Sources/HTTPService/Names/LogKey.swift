@@ -49,6 +49,11 @@ public enum LogKey: String, Sendable, CaseIterable {
     case environment
     case topic
     case keyID = "key_id"
+    // Access and the audit
+    case issuer
+    case serviceKey = "key"
+    case auditSize = "size"
+    case auditNote = "note"
     // The process
     case connection
     case address
@@ -106,6 +111,10 @@ public enum LogKey: String, Sendable, CaseIterable {
         case .environment: "`sandbox` or `production`."
         case .topic: "The topic of a push."
         case .keyID: "The id of a signing key."
+        case .issuer: "The name of a trusted issuer, as the settings have it."
+        case .serviceKey: "The name of a service key."
+        case .auditSize: "How many entries the audit has."
+        case .auditNote: "A signed checkpoint of the audit, for keeping elsewhere."
         case .connection: "The number of a connection."
         case .address: "The address of a listener or of another service."
         case .host: "The name of another host."
