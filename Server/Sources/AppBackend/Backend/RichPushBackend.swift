@@ -54,7 +54,7 @@ public struct RichPushBackend: Sendable {
         ofBearer text: String, from source: SourceAddress, for operation: BackendOperation?,
         noting note: (RequestAllowance) -> Void
     ) async throws -> Principal {
-        // By the prefix, so that a key with a typing error is told about keys.
+        // By the prefix, so that a key with a typing error is answered as one.
         if text.hasPrefix(PrefixedSecret.Kind.serviceKey.rawValue) {
             return try await serviceKeys.authenticate(PrefixedSecret(text: text), from: source, noting: note)
         }

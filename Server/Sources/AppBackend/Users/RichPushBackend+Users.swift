@@ -170,7 +170,7 @@ extension RichPushBackend {
         return user
     }
 
-    /// The users in the order of their names, after `name`, at most `limit` (1 … 1,001): one more than a page tells whether there is
+    /// The users in the order of their names, after `name`, at most `limit` (1 … 1,001): one more than a page shows whether there is
     /// another page.
     public func users(after name: String? = nil, limit: Int = 1000) async throws -> [User] {
         try await parts.store.users(after: name.flatMap { UserName($0) }, limit: min(max(limit, 1), 1001))

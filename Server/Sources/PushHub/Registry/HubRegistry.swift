@@ -63,7 +63,7 @@ public struct HubRegistry: Sendable {
     /// The hub of that name, or `nil`.
     public func hub(named name: HubName) async throws -> HubRecord? { try await store.record(named: name) }
 
-    /// At most `limit` hubs by name, from the one after `name` on; one more than a page tells whether there is another page.
+    /// At most `limit` hubs by name, from the one after `name` on; one more than a page shows whether there is another page.
     public func hubs(after name: HubName? = nil, limit: Int = maximumPage) async throws -> [HubRecord] {
         try await store.records(after: name, limit: min(max(1, limit), Self.maximumPage + 1))
     }
