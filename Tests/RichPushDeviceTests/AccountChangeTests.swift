@@ -231,7 +231,9 @@ struct AccountChangeTests {
         #expect(await next.session?.installation != installation)
     }
 
-    @Test("of another user is done when the provider ends the first one's session at that moment", arguments: [nil, "token.of.bob"])
+    @Test(
+        "of another user is done when the provider ends the first one's session at that moment",
+        arguments: [nil, "token.of.bob"])
     func endedMeanwhile(provided: String?) async throws {
         let engine = try await signedIn()
         device.backend.store(7)

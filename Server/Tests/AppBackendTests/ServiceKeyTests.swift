@@ -131,7 +131,7 @@ struct ServiceKeyTests {
         #expect(await use(key, test)?.code == .tooManyRequests)
     }
 
-    @Test("a key with a limit is told with each request what is left of it, and one without a limit is told nothing")
+    @Test("each answer to a key with a limit says what is left of it, and one without a limit gets no such field")
     func allowance() async throws {
         let test = try await TestBackend()
         let key = try await test.key("shop", "send") { $0.requestsPerMinute = 3 }

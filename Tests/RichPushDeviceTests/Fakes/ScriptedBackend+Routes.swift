@@ -44,7 +44,9 @@ extension ScriptedBackend {
         guard bearer(authorization, state) else { return problem(401) }
         state.bound[request.url.path]?.handle = handle
         let user = state.bound[request.url.path]?.user ?? "alice"
-        return json(InstallationAnswer(credential: nil, credentialExpiresAt: nil, user: user, environments: state.environments), 200)
+        let answer = InstallationAnswer(
+            credential: nil, credentialExpiresAt: nil, user: user, environments: state.environments)
+        return json(answer, 200)
     }
 
     /// Who takes another user's installation over proves to have the device, with its token.

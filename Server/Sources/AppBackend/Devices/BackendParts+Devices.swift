@@ -189,8 +189,3 @@ extension ServiceError {
     /// Whether an answer to a device is about the device. Everything else may be otherwise the next time.
     var refusesDevice: Bool { [.invalidField, .conflict, .quotaExceeded, .payloadTooLarge, .registrationGone].contains(code) }
 }
-
-extension Tag {
-    /// Whether it stands for a user; senders address users by it.
-    var namesUser: Bool { text.lowercased().hasPrefix("username:") }
-}

@@ -276,3 +276,8 @@ public struct DeviceChange: Hashable, Sendable {
     /// A number by chance, for several changes that begin together.
     public static func newMark() -> Int64 { .random(in: 1 ... .max) }
 }
+
+extension Tag {
+    /// Whether it stands for a user; senders address users by it.
+    var namesUser: Bool { text.lowercased().hasPrefix("username:") }
+}

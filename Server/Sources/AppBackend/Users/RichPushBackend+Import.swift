@@ -82,7 +82,7 @@ extension RichPushBackend {
         for (index, outcome) in batch.stored(outcomes) {
             guard case .changed(_, _, let devices) = outcome else { continue }
             do { try await synchronise(devices, mark: mark) } catch {
-                fates[index].reason = "tags: they are stored; a device that the hub could not be told of gets them within minutes"
+                fates[index].reason = "tags: they are stored; a device that the hub does not know yet gets them within minutes"
             }
         }
         return fates

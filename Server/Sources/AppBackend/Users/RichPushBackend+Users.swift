@@ -98,10 +98,10 @@ extension RichPushBackend {
     /// would have more tags than one may, the last of its own go.
     ///
     /// Throws `not-found`, `invalid-field`, `quota-exceeded`, and what the hub throws when the tags are set and it does not know
-    /// them of a device yet: the upkeep of any node tells it.
+    /// them of a device yet: the upkeep of any node notifies it.
     public func setTags(_ tags: [Tag], ofUser name: String, by principal: Principal? = nil) async throws {
         let user = try await user(name)
-        // Whoever signed a token said with it which tags its user has, of whatever role.
+        // The signer of a token said with it which tags its user has, of whatever role.
         let isOwnToken = principal?.token != nil && principal?.userID == user.id
         if !isOwnToken { try Self.requirePower(over: user.role, principal) }
         let tags = try Self.checked(tags)

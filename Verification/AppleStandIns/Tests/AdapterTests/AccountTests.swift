@@ -49,7 +49,7 @@ extension AppleFace {
             #expect(items["\(TestPhone.group) \(service) sealing-key"] != nil)
         }
 
-        @Test("tells views that observe it when a user has signed in")
+        @Test("notifies views that observe it when a user has signed in")
         func observed() async throws {
             let push = try phone.launch().push
             #expect(await soon { push.state == .signedOut })
