@@ -110,7 +110,10 @@ public struct AuditText: Hashable, Sendable {
     /// begins no new line, moves no cursor and turns no direction of writing around.
     public init(_ text: String) {
         var generator = SystemRandomNumberGenerator()
-        let salt = (0..<16).map { _ in UInt8.random(in: .min ... .max, using: &generator) }
+        self.init(text, salt: (0..<16).map { _ in UInt8.random(in: .min ... .max, using: &generator) })
+    }
+
+    fileprivate init(_ text: String, salt: [UInt8]) {
         // By scalars: one character may have any number of them.
         let shown = text.unicodeScalars.prefix(Self.limit).map { Self.isShown($0) ? $0 : "?" }
         let content = Content(text: String(String.UnicodeScalarView(shown)), salt: salt)
@@ -151,6 +154,7 @@ public struct AuditEntry: Hashable, Sendable {
     public var object: String
     /// More, as `name=value` with blanks between: the audience of a send, the fields that changed, an installation.
     public var details: AuditText
+    private var seed = Seed()
 
     /// Creates an entry, with an id of 128 random bits.
     public init(
@@ -168,19 +172,24 @@ public struct AuditEntry: Hashable, Sendable {
         self.details = AuditText(details)
     }
 
-    /// An entry of something that the act of this one brought about, by the same actor.
-    public func causing(_ action: AuditAction, subject: String, details: String) -> AuditEntry {
+    /// An entry of something that the act of this one brought about, by the same actor. The same call gives the same entry, so it may be
+    /// made in a transaction that is repeated; `number` distinguishes entries that are otherwise alike.
+    public func causing(
+        _ action: AuditAction, subject: String, object: String = "", details: String, number: Int = 0
+    ) -> AuditEntry {
         var entry = self
-        entry.id = Hexadecimal.random(byteCount: 16)
-        entry.action = action
-        (entry.subject, entry.object, entry.details) = (AuditText(subject), "", AuditText(details))
+        let name = "\(number) \(action.rawValue) \(object) \(subject) \(details)"
+        entry.id = Hexadecimal.text(of: seed.bytes(for: "id \(name)"))
+        (entry.action, entry.object) = (action, object)
+        entry.subject = AuditText(subject, salt: seed.bytes(for: "subject \(name)"))
+        entry.details = AuditText(details, salt: seed.bytes(for: "details \(name)"))
         return entry
     }
 
-    /// An entry of the server's pruning: how many entries went, and the head that is the anchor now.
-    public static func pruned(to anchor: AuditHead, entries: Int64, at now: Timestamp) -> AuditEntry {
-        AuditEntry(
-            .auditPruned, by: .server, at: now, object: "\(anchor.size)",
+    /// For the entry of a pruning: how many entries went, and the head that is the anchor now.
+    public func pruned(to anchor: AuditHead, entries: Int64) -> AuditEntry {
+        causing(
+            .auditPruned, subject: "", object: "\(anchor.size)",
             details: "entries=\(entries) hash=\(Hexadecimal.text(of: anchor.hash))")
     }
 
@@ -200,5 +209,19 @@ public struct AuditEntry: Hashable, Sendable {
         self.subject = subject
         self.object = object
         self.details = details
+    }
+
+    /// What ids and salts are drawn from in a transaction. It is stored nowhere, so that erased texts cannot be guessed with it, and is no
+    /// part of what an entry says.
+    private struct Seed: Hashable, Sendable {
+        private let key = SymmetricKey(size: .bits256)
+
+        func bytes(for name: String) -> [UInt8] {
+            Array(HMAC<SHA256>.authenticationCode(for: Array(name.utf8), using: key).prefix(16))
+        }
+
+        static func == (left: Seed, right: Seed) -> Bool { true }
+
+        func hash(into hasher: inout Hasher) {}
     }
 }

@@ -151,19 +151,18 @@ private struct UserImportBatch: Sendable {
         var counts: [UserImportFate.Word: Int] = [:]
         for fate in fates(of: outcomes) { counts[fate.fate, default: 0] += 1 }
         guard counts[.unchanged] != lines.count else { return [] }
-        var summary = base
         let words = UserImportFate.Word.allCases.map { "\($0.rawValue)=\(counts[$0, default: 0])" }
-        summary.details = AuditText(words.joined(separator: " "))
-        return [summary] + outcomes.compactMap { Self.grant($0, base) }
+        let summary = base.causing(.usersImported, subject: "", details: words.joined(separator: " "))
+        return [summary] + outcomes.enumerated().compactMap { Self.grant($1, base, $0) }
     }
 
     /// Who got power or lost it stands in the audit by name.
-    private static func grant(_ outcome: UserUpsertOutcome, _ base: AuditEntry) -> AuditEntry? {
+    private static func grant(_ outcome: UserUpsertOutcome, _ base: AuditEntry, _ number: Int) -> AuditEntry? {
         switch outcome {
         case .created(let user) where user.role != .user:
-            base.causing(.userCreated, subject: user.name.text, details: "role=\(user.role.rawValue)")
+            base.causing(.userCreated, subject: user.name.text, details: "role=\(user.role.rawValue)", number: number)
         case .changed(let old, let user, _) where old.role != user.role:
-            base.causing(.userChanged, subject: user.name.text, details: "role=\(user.role.rawValue)")
+            base.causing(.userChanged, subject: user.name.text, details: "role=\(user.role.rawValue)", number: number)
         case .created, .changed, .unchanged, .overfull, .protected: nil
         }
     }

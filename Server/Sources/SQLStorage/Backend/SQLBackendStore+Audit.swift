@@ -63,7 +63,8 @@ extension SQLBackendStore {
     }
 
     public func pruneAudit(madeBefore moment: Timestamp, at now: Timestamp, limit: Int) async throws -> Int {
-        try await writing { transaction in
+        let act = AuditEntry(.auditPruned, by: .server, at: now)
+        return try await writing { transaction in
             guard let row = try transaction.row(AuditSQL.selectOldCheckpoint, moment) else { return 0 }
             let end = try AuditSQL.checkpoint(row).head
             // The anchor moves first: what lies below it counts for nothing, so the audit verifies at every step of the pruning.
@@ -72,7 +73,7 @@ extension SQLBackendStore {
             if end.size > anchor {
                 try transaction.run(AuditSQL.moveAnchor, end.size, end.hash)
                 try transaction.run(AuditSQL.deleteCheckpoints, end.size)
-                try transaction.audit(.pruned(to: end, entries: end.size - anchor, at: now))
+                try transaction.audit(act.pruned(to: end, entries: end.size - anchor))
             }
             return try transaction.run(AuditSQL.deleteEntries, end.size, limit)
         }
