@@ -163,7 +163,8 @@ extension RichPushEngine {
 
     /// The server has given a credential for this token.
     func endSignIn(with proof: Authorization) {
-        if case .token(let token) = proof, let wanted, wanted.token == token { end(wanted) }
+        guard case .token(let token) = proof, wanted == nil || wanted?.token == token else { return }
+        end(wanted ?? WantedSignIn(token: token))
     }
 
     /// Goes on with it, without blocking the caller.
