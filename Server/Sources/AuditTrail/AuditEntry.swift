@@ -69,20 +69,6 @@ public enum AuditActor: Hashable, Sendable {
         case .command, .server: ""
         }
     }
-
-    /// Takes an actor from storage; `nil` for an unknown kind.
-    public init?(kind: String, name: String) {
-        switch kind {
-        case "user": self = .user(name)
-        case "installation": self = .installation(of: name)
-        case "key": self = .key(name)
-        case "hub-key": self = .hubKey(name)
-        case "command": self = .command
-        case "server": self = .server
-        case "unknown": self = .unknown(name)
-        default: return nil
-        }
-    }
 }
 
 /// A text that names a person, and its commitment. The chain covers the commitment alone, so that the text can be erased.

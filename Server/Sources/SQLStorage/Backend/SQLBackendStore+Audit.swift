@@ -181,15 +181,19 @@ private enum AuditSQL {
         DELETE FROM audit_entries WHERE app_id = $1 AND entry_id IN (
             SELECT entry_id FROM audit_entries WHERE app_id = $1 AND number <= $2 ORDER BY number LIMIT $3)
         """)
+    // A key, and a rule of a hub, may have the name of a user: what it did, and what was done to it, is not the user's.
     static let eraseActor = SQLStatement(
         """
         UPDATE audit_entries SET actor = NULL, actor_salt = NULL, actor_name = NULL WHERE app_id = $1 AND entry_id IN (
-            SELECT entry_id FROM audit_entries WHERE app_id = $1 AND actor_name = $2 LIMIT $3)
+            SELECT entry_id FROM audit_entries
+            WHERE app_id = $1 AND actor_name = $2 AND actor_kind NOT IN ('key', 'hub-key') LIMIT $3)
         """)
     static let eraseSubject = SQLStatement(
         """
         UPDATE audit_entries SET subject = NULL, subject_salt = NULL, subject_name = NULL, details = NULL, details_salt = NULL
-        WHERE app_id = $1 AND entry_id IN (SELECT entry_id FROM audit_entries WHERE app_id = $1 AND subject_name = $2 LIMIT $3)
+        WHERE app_id = $1 AND entry_id IN (
+            SELECT entry_id FROM audit_entries
+            WHERE app_id = $1 AND subject_name = $2 AND action NOT LIKE 'key.%' AND action <> 'access.refused' LIMIT $3)
         """)
     /// Audiences that name a user. Also those that name a user whose name begins with this one: rather too many than one too few.
     static let eraseAudience = SQLStatement(
