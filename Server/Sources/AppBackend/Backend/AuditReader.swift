@@ -1,5 +1,6 @@
 import AuditTrail
 import RichPushModel
+import ServiceErrors
 import WireText
 
 /// What a verification found.
@@ -46,9 +47,22 @@ public struct AuditReader: Sendable {
         return last
     }
 
-    /// Reads the whole chain. `foreign` are notes of checkpoints that were kept elsewhere.
+    /// Reads the whole chain, and anew when it is pruned meanwhile. `foreign` are notes of checkpoints that were kept elsewhere.
     public func verify(with key: AuditPublicKey, foreign: [AuditCheckpoint] = []) async throws -> AuditReport {
-        let ends = try await store.auditEnds()
+        var ends = try await store.auditEnds()
+        // Nodes prune hours apart, so a second reading is undisturbed unless it takes that long.
+        for _ in 0..<3 {
+            let report = try await verify(ends, with: key, foreign: foreign)
+            let now = try await store.auditEnds()
+            if now.anchor.size == ends.anchor.size { return report }
+            ends = now
+        }
+        throw ServiceError(.notReady, "the audit was pruned while it was read, three times; verify it again", retryAfter: 60)
+    }
+
+    private func verify(
+        _ ends: AuditEnds, with key: AuditPublicKey, foreign: [AuditCheckpoint]
+    ) async throws -> AuditReport {
         var checkpoints: [AuditCheckpoint] = foreign
         while true {
             let after = checkpoints.dropFirst(foreign.count).last?.head.size ?? -1
@@ -85,7 +99,7 @@ public struct AuditAnswer: Sendable, Codable {
     public var number: Int64
     public var at: Timestamp
     public var action: String
-    /// `user`, `installation`, `key`, `command`, `server` or `unknown`.
+    /// `user`, `installation`, `key`, `hub-key`, `command`, `server` or `unknown`.
     public var actorKind: String
     /// The name, and behind a blank the network; absent when it was erased.
     public var actor: String?
