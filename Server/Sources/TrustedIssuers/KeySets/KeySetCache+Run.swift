@@ -16,7 +16,8 @@ extension KeySetCache {
     }
 
     private func serveDemands() async {
-        for await _ in demands.stream { await fetchOnce() }
+        // A fetch that began meanwhile has answered the demand.
+        for await _ in demands.stream where state.withLock({ $0.isDemanded }) { await fetchOnce() }
     }
 
     private func renew() async {
@@ -66,6 +67,8 @@ extension KeySetCache {
         }
         guard begins else { return }
         let outcome = await fetched()
+        // Another node's set may be newer than the one here. The callers that wait are answered from it.
+        if case .failure = outcome, !Task.isCancelled { await adoptStored() }
         let waiters = state.withLock { state in
             state.isFetching = false
             state.isDemanded = false
@@ -93,7 +96,7 @@ extension KeySetCache {
         } catch { return .failure(error) }
     }
 
-    /// Logs an outcome, and hands a good set to the store. After a failure another node's set may be newer than the one here.
+    /// Logs an outcome, and hands a good set to the store.
     private func report(_ outcome: Result<(held: HeldKeySet, stored: StoredKeySet), KeySetFault>) async {
         switch outcome {
         case .success(let (held, stored)):
@@ -104,7 +107,6 @@ extension KeySetCache {
         case .failure(let fault):
             guard !Task.isCancelled else { return }
             log(fault, "the issuer's keys were not fetched")
-            await adoptStored()
         }
     }
 
