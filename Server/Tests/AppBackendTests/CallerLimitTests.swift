@@ -6,11 +6,6 @@ import Testing
 
 @Suite("Limits for one user")
 struct CallerLimitTests {
-    private func refusal(_ work: () async throws -> Void) async -> ServiceError? {
-        do { try await work() } catch { return error as? ServiceError }
-        return nil
-    }
-
     @Test("of sends hold for each user alone and by role, say when to come back, and spare repeats")
     func sends() async throws {
         let test = try await TestBackend {
@@ -45,6 +40,8 @@ struct CallerLimitTests {
         try await test.backend.reply(Reply(id: "r1", text: "yes"), to: id, for: ann)
         let refused = await refusal { try await test.backend.reply(Reply(id: "r2", text: "no"), to: id, for: ann) }
         #expect(refused?.code == .tooManyRequests)
+        let (phone, _) = try await test.install(ann, "phone", handle: 2)
+        #expect(await code { try await test.backend.reply(Reply(id: "r3", text: "no"), to: id, for: phone) } == .tooManyRequests)
     }
 
     @Test("the memory of sends is bounded")

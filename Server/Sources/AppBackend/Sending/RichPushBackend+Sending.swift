@@ -108,8 +108,7 @@ extension RichPushBackend {
     /// Throws `too-many-requests` when the caller has begun as many sends as their role may in a minute. A retry is no new send.
     func countSend(of principal: Principal) throws(ServiceError) {
         let settings = parts.settings
-        let isPlain = AccessTable.extent(of: .send, for: principal) == .own
-        let perMinute = isPlain ? settings.userSendsPerMinute : settings.senderSendsPerMinute
+        let perMinute = principal.role == .user ? settings.userSendsPerMinute : settings.senderSendsPerMinute
         try sends.take(principal.userID, perMinute: perMinute, at: parts.clock.uptime)
     }
 
