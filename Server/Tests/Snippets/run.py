@@ -23,7 +23,6 @@ LANGUAGES = {
     "go": ("program.go", [["go", "run", "program.go"]]),
     "swift": ("main.swift", [["swiftc", "-swift-version", "6", "main.swift", "-o", "program"], ["./program"]]),
 }
-OPTIONAL = {"go"}
 TOOLS = {"bash": "curl", "python": sys.executable, "javascript": "node", "go": "go", "swift": "swiftc"}
 
 
@@ -82,22 +81,16 @@ def main():
     with open(sys.argv[1], encoding="utf-8") as page:
         programs = list(blocks(page.read()))
     faults = [f"the page has no program in {language}" for language in sorted(set(LANGUAGES) - {found[0] for found in programs})]
-    skipped = set()
     for language, line, text in programs:
         if language not in LANGUAGES:
             faults.append(f"line {line}: no way to run {language} is known")
         elif shutil.which(TOOLS[language]) is None:
-            if language in OPTIONAL:
-                skipped.add(language)
-            else:
-                faults.append(f"line {line}: {TOOLS[language]} is missing")
+            faults.append(f"line {line}: {TOOLS[language]} is missing")
         else:
             found = fault(language, text)
             print(f"{language} of line {line}: {'failed' if found else 'works'}", flush=True)
             if found:
                 faults.append(f"line {line}, {language}: {found}")
-    for language in sorted(skipped):
-        print(f"skipped: {language}, which is not installed")
     for found in faults:
         print(found, file=sys.stderr)
     return 1 if faults else 0
