@@ -175,22 +175,11 @@ extension BackendStore {
     }
 }
 
-/// The service error that the work throws; `nil` when it throws none.
+/// The service error that the work throws; `nil` when it throws none. Any other error fails the test.
 func refusal(_ work: () async throws -> Void) async -> ServiceError? {
-    do {
-        try await work()
-        return nil
-    } catch {
-        return error as? ServiceError
-    }
+    do { try await work() } catch let error as ServiceError { return error } catch { Issue.record(error) }
+    return nil
 }
 
-/// The code of the service error that the work throws; `nil` when it throws none.
-func code(_ work: () async throws -> Void) async -> ServiceErrorCode? {
-    do {
-        try await work()
-        return nil
-    } catch {
-        return (error as? ServiceError)?.code
-    }
-}
+/// The code of the service error that the work throws; `nil` when it throws none. Any other error fails the test.
+func code(_ work: () async throws -> Void) async -> ServiceErrorCode? { await refusal(work)?.code }

@@ -235,15 +235,6 @@ struct UserManagementTests {
         #expect(try await test.backend.user("@shop").role == .service)
     }
 
-    @Test("the account of a key is neither removed nor erased, and the key goes on")
-    func serviceAccountStays() async throws {
-        let test = try await TestBackend()
-        let key = try await test.key("shop", "send")
-        #expect(await code { try await test.backend.removeUser(name: "@shop") } == .conflict)
-        #expect(await code { try await test.backend.eraseUser(name: "@shop") } == .conflict)
-        #expect(try await test.signIn(with: key).name.text == "@shop")
-    }
-
     @Test("a user without a password cannot sign in with any")
     func withoutPassword() async throws {
         let test = try await TestBackend()

@@ -14,13 +14,15 @@ struct AccessMatrixTests {
     enum Answer: String {
         case unknownCaller = "401"
         case forbidden = "403"
-        case allowed = "neither 401 nor 403"
+        case allowed = "neither 401 nor 403, and no fault of the server"
+        case fault = "a fault of the server"
 
         init(status: Int) {
             self =
                 switch status {
                 case 401: .unknownCaller
                 case 403: .forbidden
+                case 500...: .fault
                 default: .allowed
                 }
         }
@@ -137,15 +139,10 @@ struct AccessMatrixTests {
         #expect(Set(registered) == known)
     }
 
-    @Test("the table has one row for each operation, with every role of a person")
+    @Test("the table has one row for each operation, with every role of a person and none for the account of a key")
     func rows() {
         #expect(AccessTable.rows.map(\.operation) == BackendOperation.allCases)
         for row in AccessTable.rows { #expect(Set(row.roles.keys) == Set(UserRole.ofPersons), "\(row.operation.rawValue)") }
-    }
-
-    @Test("the account of a key may do nothing without the key")
-    func serviceRole() throws {
-        for row in AccessTable.rows { #expect(row.roles[.service] == nil, "\(row.operation.rawValue)") }
     }
 
     @Test("a refusal names the role or the scope that is missing")

@@ -59,7 +59,7 @@ import WireText
             #expect(identity.issuer == Samples.issuer && !identity.subject.isEmpty, "seed \(generator.seed): \(claims)")
             #expect(identity.expiresAt <= identity.issuedAt + .seconds(86_400), "seed \(generator.seed): \(claims)")
         }
-        #expect(accepted < 1_000, "seed \(generator.seed)")
+        #expect((1..<1_000).contains(accepted), "seed \(generator.seed)")
     }
 
     @Test("two thousand changed key sets: none crashes, and none makes a forged token valid")
@@ -69,17 +69,20 @@ import WireText
         let document = Raw.keySet(
             SigningKey.es256.jwk(), SigningKey.rs256.jwk("k2", ["alg": "\"RS256\""]), SigningKey.ed25519.jwk("k3"))
         let bytes = Array(Samples.token(key: .otherES256).utf8)
+        var tried = 0
         for _ in 0..<2_000 {
             let changed = Self.change(document, using: &generator)
             guard let set = try? await KeySet(document: Array(changed.utf8), algorithms: [.es256, .rs256, .edDSA]) else {
                 continue
             }
             for key in set.keys {
+                tried += 1
                 #expect(
                     !key.verifies(SigningKey.otherES256.signature(over: bytes), over: bytes[...]),
                     "seed \(generator.seed): \(changed)")
             }
         }
+        #expect(tried > 100, "seed \(generator.seed)")
     }
 
     /// Replaces, removes, doubles or adds something in one to three places.
