@@ -128,7 +128,7 @@ public struct RetentionGroup: SettingGroup {
         """)
     package let audit = Setting(
         "retention-audit", .duration(.seconds(86_400) ... .seconds(3650 * 86_400)), default: .seconds(180 * 86_400),
-        "How long it is remembered which device changed hands or was replaced, and which user was removed.")
+        "How long an entry of the audit stays at least.")
 }
 
 /// What one user of the app backend may do and take up.

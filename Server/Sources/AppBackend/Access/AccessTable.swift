@@ -19,7 +19,7 @@ public enum BackendOperation: String, Sendable, CaseIterable {
     case recall = "recall a send"
     case readUsers = "read users"
     case changeUsers = "change users"
-    case exportUsers = "export or erase a user"
+    case exportUsers = "export a user"
     case mintSignInTokens = "mint sign-in tokens"
     case manageKeys = "manage service keys"
     case readHubs = "read hubs"
