@@ -195,7 +195,7 @@ struct TokenSignInTests {
         #expect(await engine.session?.isRejected == false)
     }
 
-    @Test("of nobody ends the session: the account was deleted")
+    @Test("that the provider no longer has ends the session: the app has no user any more")
     func deleted() async throws {
         let engine = try await signedIn()
         device.backend.store(7)

@@ -101,7 +101,11 @@ extension RichPushEngine {
                 }
                 let token = try await newToken(SignInTokenNeed(installation: installation, user: session?.user))
                 guard wanted?.id == attempt.id, !Task.isCancelled else { return nil }
-                guard let token else { throw try await nobody() }
+                guard let token else {
+                    // The app has no user any more: a session ends, whose credential the server may still take.
+                    if let session { try await endHere(session) }
+                    throw .notSignedIn
+                }
                 attempt.token = token
                 wanted = attempt
             }
@@ -112,12 +116,6 @@ extension RichPushEngine {
             if !error.isTransient { end(attempt) }
             return error
         }
-    }
-
-    /// The app has no user any more: a session ends, whose credential the server may still take.
-    private func nobody() async throws(RichPushError) -> RichPushError {
-        if let session { try await endHere(session) }
-        return .notSignedIn
     }
 
     private func exchange(_ token: String) async throws(RichPushError) {
