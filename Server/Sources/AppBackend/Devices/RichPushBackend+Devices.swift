@@ -84,11 +84,11 @@ extension RichPushBackend {
         return text
     }
 
-    /// A topic becomes a header of every push to the device.
+    /// A topic becomes a header of every push to the device. The hub has the same rule.
     private static func checkTopic(_ topic: String) throws {
-        let allowed = topic.utf8.allSatisfy { (0x21...0x7E).contains($0) }
-        guard (1...255).contains(topic.utf8.count), allowed else {
-            throw ServiceError(.invalidField, "topic: a bundle id has 1 to 255 visible ASCII characters")
+        guard (1...128).contains(topic.utf8.count), topic.utf8.allSatisfy({ $0.isASCIILetterOrDigit || ".-_".utf8.contains($0) })
+        else {
+            throw ServiceError(.invalidField, "topic: a bundle id has 1 to 128 letters, digits, dots, hyphens and underscores")
         }
     }
 }
