@@ -72,20 +72,20 @@ final class TokenAuthenticator: Sendable {
     /// Throws `unauthenticated` with the reason, `conflict` when another user has the name, and `not-ready` while no
     /// keys of the issuer are known. Refusals are audited, with the reason and the issuer as configured, never with the token.
     func authenticate(_ token: SignInTokenForm, from source: SourceAddress) async throws -> Principal {
-        do throws(Refusal) {
+        do {
             switch token {
             case .oneTime(let secret): return try await principal(ofOneTime: secret, from: source)
             case .issued(let text): return try await principal(ofIssued: text, from: source)
             }
-        } catch {
-            await audit(error, from: source)
-            throw error.answer
+        } catch let refusal as Refusal {
+            await audit(refusal, from: source)
+            throw refusal.answer
         }
     }
 
-    private func principal(ofOneTime secret: PrefixedSecret?, from source: SourceAddress) async throws(Refusal) -> Principal {
+    private func principal(ofOneTime secret: PrefixedSecret?, from source: SourceAddress) async throws -> Principal {
         guard let secret else { throw Refusal("malformed", "its digits or its checksum are wrong") }
-        let found = try await stored { try await self.store.signInToken(digest: secret.digest) }
+        let found = try await store.signInToken(digest: secret.digest)
         guard let (token, known) = found else { throw Refusal("unknown-token", "there is no such token") }
         let name = token.user.text
         guard clock.now < token.expiresAt else { throw Refusal("expired", "it has expired", subject: name) }
@@ -108,24 +108,22 @@ final class TokenAuthenticator: Sendable {
         return Self.principal(of: user, with: signIn)
     }
 
-    private func create(_ token: SignInToken, from source: SourceAddress) async throws(Refusal) -> User {
+    private func create(_ token: SignInToken, from source: SourceAddress) async throws -> User {
         let now = clock.now
         let new = NewUser(name: token.user, role: .user, password: nil, tags: token.tags ?? [])
         let entry = AuditEntry(
             .userCreated, by: .unknown(""), from: source.prefix, at: now, subject: token.user.text,
             details: "role=user with=sign-in-token")
-        return try await stored {
-            do {
-                return try await self.store.createUser(new, at: now, audit: entry)
-            } catch let error as ServiceError where error.code == .conflict {
-                // Two requests with the same token: the other one created the user.
-                guard let user = try await self.store.user(named: token.user)?.user else { throw error }
-                return user
-            }
+        do {
+            return try await store.createUser(new, at: now, audit: entry)
+        } catch let error as ServiceError where error.code == .conflict {
+            // Two requests with the same token: the other one created the user.
+            guard let user = try await store.user(named: token.user)?.user else { throw error }
+            return user
         }
     }
 
-    private func principal(ofIssued text: String, from source: SourceAddress) async throws(Refusal) -> Principal {
+    private func principal(ofIssued text: String, from source: SourceAddress) async throws -> Principal {
         guard let verifier else { throw Refusal("no-issuers", "no issuer is trusted here; the setting trusted-issuers is empty") }
         let identity = try await verified(text, by: verifier)
         let user = try await user(of: identity, from: source)
@@ -150,7 +148,7 @@ final class TokenAuthenticator: Sendable {
         }
     }
 
-    private func user(of identity: VerifiedIdentity, from source: SourceAddress) async throws(Refusal) -> User {
+    private func user(of identity: VerifiedIdentity, from source: SourceAddress) async throws -> User {
         let (name, now) = (identity.userName, clock.now)
         let mayCreate = identity.mayCreateUser && !name.text.hasPrefix(ServiceAccount.prefix)
         let role = identity.role.userRole
@@ -164,11 +162,10 @@ final class TokenAuthenticator: Sendable {
                 of: TokenIdentity(issuer: identity.issuer, subject: identity.subject), issuedAt: identity.issuedAt,
                 creating: mayCreate ? new : nil, at: now, audit: entry)
         }
-        let outcome = try await stored {
-            do { return try await find() } catch let error as ServiceError where error.code == .conflict {
-                // Two first sign-ins at the same moment: the other one created the user.
-                return try await find()
-            }
+        let outcome: IdentityOutcome
+        do { outcome = try await find() } catch let error as ServiceError where error.code == .conflict {
+            // Two first sign-ins at the same moment: the other one created the user.
+            outcome = try await find()
         }
         func refusal(_ reason: String, _ text: String) -> Refusal {
             Refusal(reason, text, issuer: identity.issuer, subject: name.text)
@@ -183,15 +180,7 @@ final class TokenAuthenticator: Sendable {
         }
     }
 
-    /// A failure of the storage is no refusal: it is thrown as it is, and not audited.
-    private func stored<Result: Sendable>(_ work: () async throws -> Result) async throws(Refusal) -> Result {
-        do { return try await work() } catch {
-            throw Refusal("", answer: error as? ServiceError ?? ServiceError(.internal))
-        }
-    }
-
     private func audit(_ refusal: Refusal, from source: SourceAddress) async {
-        guard !refusal.reason.isEmpty else { return }
         let issuer = refusal.issuer.map { " issuer=\($0)" } ?? ""
         await refusals.record(
             .signInRefused, by: .unknown(""), from: source, subject: refusal.subject, details: "reason=\(refusal.reason)\(issuer)"
