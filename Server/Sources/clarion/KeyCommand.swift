@@ -102,6 +102,10 @@ private struct KeyRollCommand: AsyncParsableCommand {
 
     @OptionGroup var node: NodeArguments
 
+    func validate() throws {
+        guard (0...168).contains(overlapHours) else { throw ValidationError("--overlap-hours: from 0 to 168") }
+    }
+
     func run() async throws {
         try KeyOutput.show(try await node.users().rollKey(id, overlap: .seconds(overlapHours * 3600)), json: json)
     }
