@@ -155,7 +155,8 @@ private struct UserDataTable {
         UserDataTable(
             name: "audit_entries", owner: "u.user_id", key: "entry_id", isNumbered: false,
             columns: [
-                "happened_at", "action", "object", "details", "CASE WHEN e.actor_name = u.folded_name AND e.actor_kind IN ('user', 'installation') THEN e.actor END AS actor",
+                "happened_at", "action", "object", "details",
+                "CASE WHEN e.actor_name = u.folded_name AND e.actor_kind IN ('user', 'installation') THEN e.actor END AS actor",
             ],
             join: """
                 e JOIN users u ON u.app_id = e.app_id AND e.happened_at >= u.created_at
