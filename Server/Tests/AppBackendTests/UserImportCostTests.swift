@@ -9,14 +9,14 @@ import struct RichPushModel.Tag
 
 @Suite("What an import of users costs")
 struct UserImportCostTests {
-    /// A database that counts the statements that read bindings.
+    /// A database that keeps for which values bindings are read. Where it has two engines, both read for the same ones.
     private final class CountedDatabase: SQLDatabase {
         private let inner: any SQLDatabase
-        private let count = Mutex(0)
+        private let values = Mutex<Set<[SQLValue]>>([])
 
         init(_ inner: any SQLDatabase) { self.inner = inner }
 
-        var looks: Int { count.withLock { $0 } }
+        var looks: Int { values.withLock { $0.count } }
         var dialect: SQLDialect { inner.dialect }
         var lastWriteFault: String? { inner.lastWriteFault }
         func tableNames() async throws -> [String] { try await inner.tableNames() }
@@ -31,20 +31,20 @@ struct UserImportCostTests {
         ) async throws -> Result { try await inner.write { [self] in try body(counted($0)) } }
 
         private func counted(_ connection: any SQLConnection) -> CountedConnection {
-            CountedConnection(inner: connection) { [self] statement in
-                if statement.text.contains("FROM bindings") { count.withLock { $0 += 1 } }
+            CountedConnection(inner: connection) { [self] statement, read in
+                if statement.text.contains("FROM bindings") { values.withLock { _ = $0.insert(read) } }
             }
         }
     }
 
     private struct CountedConnection: SQLConnection {
         let inner: any SQLConnection
-        let seen: (SQLStatement) -> Void
+        let seen: (SQLStatement, [SQLValue]) -> Void
 
         var dialect: SQLDialect { inner.dialect }
 
         func rows(_ statement: SQLStatement, _ values: [SQLValue]) throws -> [SQLRow] {
-            seen(statement)
+            seen(statement, values)
             return try inner.rows(statement, values)
         }
 
