@@ -146,8 +146,8 @@ extension RichPushBackend {
         return .apns
     }
 
-    static func handle(_ text: String, platform: Platform) throws -> DeviceHandle {
-        guard let handle = DeviceHandle(text, platform: platform) else {
+    static func handle(_ text: String, platform: Platform) throws -> DeviceToken {
+        guard let handle = DeviceToken(text, platform: platform) else {
             throw ServiceError(.invalidField, "handle: a device token is 1 to 200 bytes in hexadecimal")
         }
         return handle

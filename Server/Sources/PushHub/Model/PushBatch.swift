@@ -23,7 +23,7 @@ public struct PushBatch: Sendable {
 
     /// One push.
     public struct Target: Hashable, Sendable {
-        public var handle: DeviceHandle
+        public var handle: DeviceToken
         /// `sandbox` or `production`; absent means the hub's default.
         public var environment: String?
         /// Index into `bodies`.
@@ -33,7 +33,7 @@ public struct PushBatch: Sendable {
         /// The `apns-id`: the same for every retry of the same target.
         public var pushID: PushID
 
-        public init(handle: DeviceHandle, environment: String? = nil, body: Int = 0, headers: Int = 0, pushID: PushID) {
+        public init(handle: DeviceToken, environment: String? = nil, body: Int = 0, headers: Int = 0, pushID: PushID) {
             self.handle = handle
             self.environment = environment
             self.body = body

@@ -109,7 +109,7 @@ extension TargetPage {
     func template(_ index: Int) -> TemplateID? { rows[index].numbers.template }
     func isGone(_ index: Int) -> Bool { rows[index].isGone }
 
-    func handle(_ index: Int) -> DeviceHandle { DeviceHandle(canonical: text(rows[index].extent.token)) }
+    func handle(_ index: Int) -> DeviceToken { DeviceToken(canonical: text(rows[index].extent.token)) }
 
     /// Absent in a direct send.
     func record(_ index: Int) -> RecordID? {
@@ -130,7 +130,7 @@ extension TargetPage {
 
     /// Whether this is a text of a direct send that is no device token of its platform; records have true ones.
     func isMalformed(_ index: Int) -> Bool {
-        isDirect(index) && !isGone(index) && DeviceHandle(handle(index).text, platform: platform(index)) == nil
+        isDirect(index) && !isGone(index) && DeviceToken(handle(index).text, platform: platform(index)) == nil
     }
 
     /// What is counted of a target that nothing is sent to; absent for a target that is tried.
@@ -174,7 +174,7 @@ extension TargetPage {
         /// Absent in a direct send.
         public var record: RecordID?
         public var platform: Platform
-        public var handle: DeviceHandle
+        public var handle: DeviceToken
         /// `sandbox` or `production`; absent means the hub's default.
         public var environment: String?
         /// The APNs topic; absent means the hub's default.
@@ -188,7 +188,7 @@ extension TargetPage {
         public var isSkipped: Bool
 
         public init(
-            key: SliceKey, record: RecordID?, platform: Platform, handle: DeviceHandle, environment: String? = nil,
+            key: SliceKey, record: RecordID?, platform: Platform, handle: DeviceToken, environment: String? = nil,
             topic: String? = nil, registeredAt: Timestamp, version: Int64 = 1, template: TemplateID? = nil,
             isSkipped: Bool = false
         ) {
@@ -205,7 +205,7 @@ extension TargetPage {
         }
 
         /// A device token of a direct send.
-        public init(handle: DeviceHandle, platform: Platform, position: Int64) {
+        public init(handle: DeviceToken, platform: Platform, position: Int64) {
             self.init(
                 key: SliceKey(position), record: nil, platform: platform, handle: handle,
                 registeredAt: Timestamp(milliseconds: .min), version: 0)
@@ -321,7 +321,7 @@ public struct PushTargets: Sendable {
     }
 
     /// What the push service calls the target.
-    public func handle(at position: Int) -> DeviceHandle { page.handle(places[position]) }
+    public func handle(at position: Int) -> DeviceToken { page.handle(places[position]) }
 
     /// The memory in which the device tokens of all targets lie.
     public var bytes: [UInt8] { page.bytes }

@@ -447,7 +447,7 @@ enum DirectRows {
         var platform = Platform.apns
         if case .native(let own) = format { platform = own }
         return TargetPage.Target(
-            handle: DeviceHandle(canonical: handle), platform: platform, position: position.number)
+            handle: DeviceToken(canonical: handle), platform: platform, position: position.number)
     }
 
     static let all = [insert, select, delete]
