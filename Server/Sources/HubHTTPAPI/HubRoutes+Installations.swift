@@ -82,8 +82,8 @@ extension InstallationDocument {
             templates: try Self.templates(templates), tiles: try tiles())
     }
 
-    private func handle(_ text: String, of member: String) throws -> DeviceHandle {
-        guard let handle = DeviceHandle(text, platform: platform) else {
+    private func handle(_ text: String, of member: String) throws -> DeviceToken {
+        guard let handle = DeviceToken(text, platform: platform) else {
             throw ServiceError(.invalidField, "\(member) is not a handle of platform \(platform.rawValue)")
         }
         if platform == .baidu, BaiduChannel(text) == nil {

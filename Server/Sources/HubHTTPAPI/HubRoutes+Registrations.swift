@@ -102,7 +102,7 @@ extension HubRoutes {
         }
         guard let filter else { return .all }
         let platform = filter.handle.property.platform
-        var handles: [DeviceHandle] = []
+        var handles: [DeviceToken] = []
         var values = filter.handle.values
         if filter.handle.property == .baiduUserID {
             // An installation's handle has both ids in it.
@@ -112,7 +112,7 @@ extension HubRoutes {
         for value in values {
             // Any platform may be meant: Apple's spelling of the text and the text as it is.
             for platform in platform.map({ [$0] }) ?? [.apns, .wns] {
-                if let handle = DeviceHandle(value, platform: platform), !handles.contains(handle) { handles.append(handle) }
+                if let handle = DeviceToken(value, platform: platform), !handles.contains(handle) { handles.append(handle) }
             }
         }
         return handles.isEmpty ? nil : .handles(handles, platform: platform)

@@ -76,7 +76,7 @@ extension HubRoutes {
             throw ServiceError(.invalidHeader, "a template send goes to registrations, not to device tokens")
         }
         // The hub counts an invalid one, as Azure's service does; the others still get the push.
-        return .handles(handles.map { DeviceHandle($0, platform: platform) ?? DeviceHandle(malformed: $0) })
+        return .handles(handles.map { DeviceToken($0, platform: platform) ?? DeviceToken(malformed: $0) })
     }
 
     /// Stores the send. What was stored is never answered with a 5xx, or a client would send it again

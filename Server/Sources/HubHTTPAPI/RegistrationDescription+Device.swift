@@ -15,7 +15,7 @@ extension RegistrationDescription {
 
     /// The request to store the description under an id. Throws `invalid-field` that names the element.
     func upsert(id: RecordID, precondition: DevicePrecondition) throws -> DeviceUpsert {
-        guard let handle = DeviceHandle(handle, platform: platform.platform) else {
+        guard let handle = DeviceToken(handle, platform: platform.platform) else {
             throw ServiceError(.invalidField, "\(platform.handleElement) is not a handle of this platform")
         }
         for name in platform.requiredDetails where details[name, default: ""].isEmpty {

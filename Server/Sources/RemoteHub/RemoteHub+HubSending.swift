@@ -156,7 +156,7 @@ extension RemoteHub {
         let now = clock.now
         return DeviceRecord(
             id: id, kind: .installation, platform: installation.platform,
-            handle: DeviceHandle(installation.pushChannel.handle, platform: installation.platform),
+            handle: DeviceToken(installation.pushChannel.handle, platform: installation.platform),
             tags: installation.tags.compactMap { Tag($0) }, userID: installation.userID, createdAt: now, registeredAt: now,
             expiresAt: installation.expirationTime, inactiveAt: installation.pushChannelExpired == true ? now : nil,
             pushVariables: installation.pushVariables)

@@ -93,7 +93,7 @@ public enum DeviceListPromises {
         storage in
         try await fill(storage, 3)
         _ = try await storage.devices.upsert(try Sample.device("twin", handle: 1), in: Sample.hub, at: Sample.start)
-        let url = DeviceHandle(canonical: "https://example.test/a%20b")
+        let url = DeviceToken(canonical: "https://example.test/a%20b")
         let request = DeviceUpsert(id: try Sample.record("pc"), kind: .registration, platform: .wns, handle: url)
         _ = try await storage.devices.upsert(request, in: Sample.hub, at: Sample.start)
         let handles = [url, Sample.handle(1), url]
@@ -110,7 +110,7 @@ public enum DeviceListPromises {
             let template = DeviceTemplate(name: nil, body: "{\"a\":\"$(ø)\"}")
             let request = DeviceUpsert(
                 id: try Sample.record("\(platform.rawValue)-1"), kind: .registration, platform: platform,
-                handle: DeviceHandle(canonical: "ÆØÅ \(platform.rawValue)"), tags: Sample.tags(["x"]),
+                handle: DeviceToken(canonical: "ÆØÅ \(platform.rawValue)"), tags: Sample.tags(["x"]),
                 template: template, pushVariables: ["a": "ø"], details: ["P256DH": "k", "Auth": "ü"])
             let stored = try await storage.devices.upsert(request, in: Sample.hub, at: Sample.start).record
             let read = try #require(try await storage.devices.device(request.id, in: Sample.hub))

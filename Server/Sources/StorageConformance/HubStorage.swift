@@ -35,9 +35,9 @@ enum Sample {
 
     static func time(_ seconds: Int64) -> Timestamp { start + .seconds(seconds) }
 
-    static func handle(_ number: Int) -> DeviceHandle {
+    static func handle(_ number: Int) -> DeviceToken {
         let hexadecimal = String(number, radix: 16, uppercase: true)
-        return DeviceHandle(canonical: String(repeating: "0", count: 64 - hexadecimal.count) + hexadecimal)
+        return DeviceToken(canonical: String(repeating: "0", count: 64 - hexadecimal.count) + hexadecimal)
     }
 
     static func record(_ name: String) throws -> RecordID { try #require(RecordID(name)) }

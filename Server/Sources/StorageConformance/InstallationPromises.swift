@@ -31,9 +31,9 @@ public enum InstallationPromises {
 
     private static func tiled() throws -> InstallationUpsert {
         let body = DeviceTemplate(name: "t", body: "<tile>$(a)</tile>", headers: [.init(name: "X-WNS-Type", value: "wns/tile")])
-        let handle = DeviceHandle(canonical: "https://example.test/tile")
+        let handle = DeviceToken(canonical: "https://example.test/tile")
         return InstallationUpsert(
-            id: try Sample.record("pc"), platform: .wns, handle: DeviceHandle(canonical: "https://example.test/main"),
+            id: try Sample.record("pc"), platform: .wns, handle: DeviceToken(canonical: "https://example.test/main"),
             tags: Sample.tags(["news"]),
             tiles: ["w": .init(handle: handle, tags: Sample.tags(["w"]), templates: ["t": .init(body)])])
     }

@@ -10,8 +10,8 @@ public final class ScriptedTransport: PushTransport {
     private struct State {
         var script: Script
         var batches: [PushBatch] = []
-        var attempts: [DeviceHandle: Int] = [:]
-        var outcomes: [DeviceHandle: [PushOutcome]] = [:]
+        var attempts: [DeviceToken: Int] = [:]
+        var outcomes: [DeviceToken: [PushOutcome]] = [:]
         var beforeAnswer: (@Sendable (PushBatch) async -> Void)?
         var whilePreparing: (@Sendable () -> Void)?
     }
@@ -25,7 +25,7 @@ public final class ScriptedTransport: PushTransport {
     public var batches: [PushBatch] { state.withLockedValue { $0.batches } }
 
     /// Every outcome so far, by handle.
-    public var outcomes: [DeviceHandle: [PushOutcome]] { state.withLockedValue { $0.outcomes } }
+    public var outcomes: [DeviceToken: [PushOutcome]] { state.withLockedValue { $0.outcomes } }
 
     /// How many pushes were answered with that outcome.
     public func count(_ outcome: PushOutcome) -> Int { outcomes.values.reduce(0) { $0 + $1.count { $0 == outcome } } }

@@ -43,7 +43,7 @@ public enum SendKindPromises {
         _ name: String, _ platform: Platform, template: String? = nil, tags: [String] = ["t"]
     ) throws -> DeviceUpsert {
         DeviceUpsert(
-            id: try Sample.record(name), kind: .registration, platform: platform, handle: DeviceHandle(canonical: "ABCD"),
+            id: try Sample.record(name), kind: .registration, platform: platform, handle: DeviceToken(canonical: "ABCD"),
             tags: Sample.tags(tags), template: template.map { DeviceTemplate(name: $0, body: "{\"n\":\"\($0)\"}") })
     }
 

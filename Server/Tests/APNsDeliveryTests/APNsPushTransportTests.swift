@@ -28,7 +28,7 @@ struct APNsPushTransportTests {
     private func target(_ handle: String, environment: String? = nil, body: Int = 0, headers: Int = 0) throws -> PushBatch.Target
     {
         PushBatch.Target(
-            handle: try #require(DeviceHandle(handle, platform: .apns)), environment: environment, body: body, headers: headers,
+            handle: try #require(DeviceToken(handle, platform: .apns)), environment: environment, body: body, headers: headers,
             pushID: PushID(UUID()))
     }
 

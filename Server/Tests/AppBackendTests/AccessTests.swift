@@ -150,7 +150,7 @@ import Testing
         let record = try #require(RecordID("by-key"))
         _ = try await test.hub.upsert(
             DeviceUpsert(
-                id: record, kind: .installation, handle: DeviceHandle(Sample.handle(5), platform: .apns),
+                id: record, kind: .installation, handle: DeviceToken(Sample.handle(5), platform: .apns),
                 tags: [try #require(Tag("news"))], userID: "bob"))
         let id = try await test.send(ann, to: "news")
         #expect(await code { _ = try await test.backend.details(of: id, for: bob) } == .notFound)

@@ -110,7 +110,7 @@ import Testing
         let test = try await TestBackend()
         let ann = try await test.user("ann")
         let record = try #require(RecordID("written-with-a-key"))
-        let handle = try #require(DeviceHandle(Sample.handle(9), platform: .apns))
+        let handle = try #require(DeviceToken(Sample.handle(9), platform: .apns))
         _ = try await test.hub.upsert(DeviceUpsert(id: record, kind: .registration, handle: handle))
         #expect(await code { try await test.register(ann, handle: 1, id: record.text) } == .registrationGone)
         try await test.register(ann, handle: 9, id: record.text)

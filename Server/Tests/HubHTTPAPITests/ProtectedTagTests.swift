@@ -137,7 +137,7 @@ struct ProtectedTagTests {
     func race(_ method: String) async throws {
         let tag = try #require(Tag("username:ann"))
         let (phone, record) = (try #require(RecordID("x")), try #require(RecordID("1-2-3")))
-        let handle = try #require(DeviceHandle(Self.token, platform: .apns))
+        let handle = try #require(DeviceToken(Self.token, platform: .apns))
         let hub = try await HubUnderTest(devices: { store in
             InterruptedDevices(store) { hub, now in
                 let content = InstallationUpsert(id: phone, handle: handle, tags: [tag])
@@ -237,7 +237,7 @@ private struct InterruptedDevices: DeviceStore {
     }
 
     func devices(
-        with handle: DeviceHandle, platform: Platform, in hub: HubID, limit: Int
+        with handle: DeviceToken, platform: Platform, in hub: HubID, limit: Int
     ) async throws -> [DeviceRecord] { try await store.devices(with: handle, platform: platform, in: hub, limit: limit) }
 
     func count(in hub: HubID) async throws -> Int { try await store.count(in: hub) }

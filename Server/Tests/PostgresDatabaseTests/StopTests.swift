@@ -71,7 +71,7 @@ extension PostgreSQLTests {
                 let now = SystemClock().now
                 let device = DeviceUpsert(
                     id: try #require(RecordID("a")), kind: .installation,
-                    handle: DeviceHandle(canonical: String(repeating: "A", count: 64)), tags: [])
+                    handle: DeviceToken(canonical: String(repeating: "A", count: 64)), tags: [])
                 _ = try await SQLDeviceStore(database).upsert(device, in: hub, at: now - .seconds(1))
                 let message = AcceptedMessage(body: Array(#"{"aps":{"alert":"a"}}"#.utf8), pushType: "alert", priority: 10)
                 _ = try await SQLIntakeStore(database).accept(

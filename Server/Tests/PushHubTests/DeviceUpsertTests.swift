@@ -12,7 +12,7 @@ struct DeviceUpsertTests {
 
     private func device(_ change: (inout DeviceUpsert) -> Void = { _ in }) throws -> DeviceUpsert {
         var device = DeviceUpsert(
-            id: try #require(RecordID("phone")), kind: .installation, handle: DeviceHandle("ab12", platform: .apns))
+            id: try #require(RecordID("phone")), kind: .installation, handle: DeviceToken("ab12", platform: .apns))
         change(&device)
         return device
     }
@@ -41,16 +41,16 @@ struct DeviceUpsertTests {
 
     @Test("a handle must be one of its platform")
     func handle() throws {
-        #expect(try isRefused { $0.handle = DeviceHandle(canonical: "xyz") })
-        #expect(try isRefused { $0.handle = DeviceHandle(canonical: "ab12") })
+        #expect(try isRefused { $0.handle = DeviceToken(canonical: "xyz") })
+        #expect(try isRefused { $0.handle = DeviceToken(canonical: "ab12") })
         #expect(try !isRefused { $0.handle = nil })
         #expect(
             try isRefused {
                 $0.kind = .registration; $0.handle = nil
             })
-        #expect(DeviceHandle("ab1", platform: .apns) == nil)
-        #expect(DeviceHandle("", platform: .apns) == nil)
-        #expect(DeviceHandle("ab12", platform: .apns)?.text == "AB12")
+        #expect(DeviceToken("ab1", platform: .apns) == nil)
+        #expect(DeviceToken("", platform: .apns) == nil)
+        #expect(DeviceToken("ab12", platform: .apns)?.text == "AB12")
     }
 
     @Test("words that would end in headers are checked")

@@ -12,7 +12,7 @@ struct InstallationCheckTests {
 
     private func installation(_ change: (inout InstallationUpsert) -> Void = { _ in }) throws -> InstallationUpsert {
         var result = InstallationUpsert(
-            id: try #require(RecordID("phone")), handle: DeviceHandle("ab12", platform: .apns),
+            id: try #require(RecordID("phone")), handle: DeviceToken("ab12", platform: .apns),
             templates: ["t": .init(DeviceTemplate(name: "other", body: "{}"))])
         change(&result)
         return result
@@ -37,7 +37,7 @@ struct InstallationCheckTests {
         let tag = try #require(Tag.addressing("$UserId:{ann}"))
         let many = (0..<101).map { ("t\($0)", InstallationUpsert.Template(DeviceTemplate(name: nil, body: "{}"))) }
         let changes: [(inout InstallationUpsert) -> Void] = [
-            { $0.tags = [tag] }, { $0.templates["t"]?.tags = [tag] }, { $0.handle = DeviceHandle(canonical: "xyz") },
+            { $0.tags = [tag] }, { $0.templates["t"]?.tags = [tag] }, { $0.handle = DeviceToken(canonical: "xyz") },
             { $0.platform = Platform(rawValue: "template") }, { $0.userID = "" }, { $0.userID = "a}b" }, { $0.userID = "a\n" },
             { $0.id = RecordID("a}b")! },
             { $0.templates["t"]?.template.body = "{" }, { $0.templates["t"]?.template.body = "" },
@@ -123,7 +123,7 @@ struct InstallationCheckTests {
     @Test("format and handles are part of a command's digest; the usual ones leave it as it was")
     func digests() throws {
         let message = PushMessage(body: [1])
-        let handles = ["AB", "CD"].map(DeviceHandle.init(canonical:))
+        let handles = ["AB", "CD"].map(DeviceToken.init(canonical:))
         let commands = [
             SendCommand(message: message, audience: nil), SendCommand(message: message, format: .template, recipients: .everyone),
             SendCommand(message: message, format: .native(.gcm), recipients: .everyone),

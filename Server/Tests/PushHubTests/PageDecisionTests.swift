@@ -15,7 +15,7 @@ struct PageDecisionTests {
 
     private func member(_ key: Int64, topic: String? = nil) -> TargetPage.Target {
         TargetPage.Target(
-            key: SliceKey(key), record: RecordID("d\(key)")!, platform: .apns, handle: DeviceHandle(canonical: "0\(key)"),
+            key: SliceKey(key), record: RecordID("d\(key)")!, platform: .apns, handle: DeviceToken(canonical: "0\(key)"),
             topic: topic, registeredAt: Self.now + .seconds(-10), version: 3)
     }
 
@@ -390,10 +390,10 @@ struct PageDecisionTests {
             let body = Array(#"{"a":"\#(String(repeating: "x", count: bytes - size))"}"#.utf8)
             var targets = [1, 2].map { target($0, isSkipped: $0 == 2) }
             for text in ["zzz", "", "ABC", "AB CD", "AB\u{0}"] {
-                let handle = DeviceHandle(malformed: text)
+                let handle = DeviceToken(malformed: text)
                 targets.append(.init(handle: handle, platform: .apns, position: 3))
             }
-            targets.append(.init(handle: DeviceHandle(canonical: "ABCD"), platform: .apns, position: 4))
+            targets.append(.init(handle: DeviceToken(canonical: "ABCD"), platform: .apns, position: 4))
             let page = SlicePage(
                 state: .dispatching, message: AcceptedMessage(body: body, pushType: type, priority: 10),
                 work: .walk(.init(targets: targets, through: .last)), pendingCount: 0, nextPendingAt: nil)

@@ -112,7 +112,7 @@ struct PlanningTests {
         #expect(
             PushID(notification: send, record: try #require(RecordID("device-1"))).uuid.uuidString
                 == "7D55B34B-2A37-5663-8D1F-48B86E189E56")
-        let handle = DeviceHandle(canonical: "ABCD")
+        let handle = DeviceToken(canonical: "ABCD")
         #expect(PushID(notification: send, handle: handle).uuid.uuidString == "B9BB67E7-FC1A-57EB-8E2A-3EF25401BD4E")
     }
 

@@ -27,10 +27,10 @@ struct PushIDTests {
         #expect(records.count == 400)
         var members = records.map {
             TargetPage.Target(
-                key: SliceKey(1), record: $0, platform: .apns, handle: DeviceHandle(canonical: "AB"),
+                key: SliceKey(1), record: $0, platform: .apns, handle: DeviceToken(canonical: "AB"),
                 registeredAt: Timestamp(milliseconds: 0))
         }
-        let direct = TargetPage.Target(handle: DeviceHandle(canonical: "CD"), platform: .apns, position: 7)
+        let direct = TargetPage.Target(handle: DeviceToken(canonical: "CD"), platform: .apns, position: 7)
         // Where others wait for their lanes to fill.
         members.insert(direct, at: 5)
         var expected = records.map { PushID(notification: send, record: $0) }
@@ -45,7 +45,7 @@ struct PushIDTests {
             let record = try #require(RecordID(String(repeating: "r", count: length)))
             let digest = Array(Insecure.SHA1.hash(data: Array(send.text.utf8) + [0] + Array(record.text.utf8)).prefix(16))
             let member = TargetPage.Target(
-                key: SliceKey(1), record: record, platform: .apns, handle: DeviceHandle(canonical: "AB"),
+                key: SliceKey(1), record: record, platform: .apns, handle: DeviceToken(canonical: "AB"),
                 registeredAt: Timestamp(milliseconds: 0))
             let id = try #require(PushID.Naming(send).ids(of: TargetPage([member]), [0]).first).uuid.uuid
             #expect((id.0, id.5, id.7, id.9, id.15) == (digest[0], digest[5], digest[7], digest[9], digest[15]))

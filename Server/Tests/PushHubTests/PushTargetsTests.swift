@@ -8,14 +8,14 @@ import Testing
 struct PushTargetsTests {
     private func target(_ handle: String, environment: String? = nil, body: Int = 0, headers: Int = 0) -> PushBatch.Target {
         PushBatch.Target(
-            handle: DeviceHandle(canonical: handle), environment: environment, body: body, headers: headers,
+            handle: DeviceToken(canonical: handle), environment: environment, body: body, headers: headers,
             pushID: PushID(UUID()))
     }
 
     private func member(_ number: Int64, topic: String? = nil, environment: String? = nil) -> TargetPage.Target {
         TargetPage.Target(
             key: SliceKey(number), record: RecordID("record-\(number)"), platform: .apns,
-            handle: DeviceHandle(canonical: "AB0\(number)"), environment: environment, topic: topic,
+            handle: DeviceToken(canonical: "AB0\(number)"), environment: environment, topic: topic,
             registeredAt: Timestamp(milliseconds: number))
     }
 

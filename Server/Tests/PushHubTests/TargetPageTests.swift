@@ -10,7 +10,7 @@ struct TargetPageTests {
     ) -> TargetPage.Target {
         TargetPage.Target(
             key: SliceKey(number), record: RecordID("record-\(number)"), platform: .apns,
-            handle: DeviceHandle(canonical: String(repeating: "A\(number)", count: Int(number))), environment: environment,
+            handle: DeviceToken(canonical: String(repeating: "A\(number)", count: Int(number))), environment: environment,
             topic: topic, registeredAt: Timestamp(milliseconds: number), version: number, template: TemplateID(number),
             isSkipped: isSkipped)
     }
@@ -19,7 +19,7 @@ struct TargetPageTests {
         [
             target(1, environment: "sandbox", topic: nil),
             target(2, environment: nil, topic: "com.example.app", isSkipped: true),
-            .init(handle: DeviceHandle(canonical: "ff"), platform: .apns, position: 9),
+            .init(handle: DeviceToken(canonical: "ff"), platform: .apns, position: 9),
             target(3, environment: nil, topic: nil),
         ]
     }
@@ -91,7 +91,7 @@ struct TargetPageTests {
         }
         let page = page([
             { _ in },
-            { $0.handle = DeviceHandle(canonical: "0123") },
+            { $0.handle = DeviceToken(canonical: "0123") },
             { $0.topic = "two" },
             { $0.environment = nil },
             { $0.template = nil },

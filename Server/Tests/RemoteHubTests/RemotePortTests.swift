@@ -71,7 +71,7 @@ struct RemotePortTests {
     func forms() async throws {
         let remote = try ScriptedRemote(.queued, .queued)
         var direct = try command(key: nil, audience: nil)
-        direct.recipients = .handles([DeviceHandle(canonical: "AB"), DeviceHandle(canonical: "CD")])
+        direct.recipients = .handles([DeviceToken(canonical: "AB"), DeviceToken(canonical: "CD")])
         _ = try await remote.hub.send(direct)
         var later = try command()
         later.dueAt = remote.clock.now + .seconds(60)
@@ -198,7 +198,7 @@ struct RemotePortTests {
         let tag = try #require(Tag("username:ann"))
         let remote = try ScriptedRemote(.status(200), .status(204))
         let upsert = DeviceUpsert(
-            id: id, kind: .installation, handle: DeviceHandle("ab", platform: .apns), tags: [tag], replacesSameHandle: true)
+            id: id, kind: .installation, handle: DeviceToken("ab", platform: .apns), tags: [tag], replacesSameHandle: true)
         let record = try await remote.hub.upsert(upsert)
         #expect(record.handle?.text == "AB")
         var silent = upsert

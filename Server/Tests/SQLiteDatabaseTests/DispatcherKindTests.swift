@@ -98,7 +98,7 @@ struct DispatcherKindTests {
             let template = number == 1 ? DeviceTemplate(name: "t", body: #"{"data":{"a":"$(b)"}}"#) : nil
             _ = try await bench.hub.upsert(
                 DeviceUpsert(
-                    id: id, kind: .registration, platform: platform, handle: DeviceHandle(canonical: "h\(number)"),
+                    id: id, kind: .registration, platform: platform, handle: DeviceToken(canonical: "h\(number)"),
                     template: template))
         }
         let gcm = try await send(bench, #"{"data":{}}"#, .native(.gcm))
@@ -147,7 +147,7 @@ struct DispatcherKindTests {
         }
         #expect(template?.code == .invalidField)
         let foreign = try await send(
-            bench, #"{"aps":{}}"#, .native(.apns), .handles([DeviceHandle(canonical: "no token"), HubBench.handle(1)]))
+            bench, #"{"aps":{}}"#, .native(.apns), .handles([DeviceToken(canonical: "no token"), HubBench.handle(1)]))
         #expect(foreign.state == .completed)
         #expect(foreign.outcomes == [.badToken: 1, .accepted: 1])
         #expect(Set(bench.transport.outcomes.keys) == [HubBench.handle(1)])
@@ -210,7 +210,7 @@ struct DispatcherKindTests {
         let bench = try await HubBench()
         for (number, platform) in [Platform.gcm, .gcm, .wns].enumerated() {
             let id = try #require(RecordID("other-\(number)"))
-            let handle = try #require(DeviceHandle("https://push.example.test/\(number)", platform: platform))
+            let handle = try #require(DeviceToken("https://push.example.test/\(number)", platform: platform))
             try await bench.hub.put(InstallationUpsert(id: id, platform: platform, handle: handle))
         }
         let dispatcher = Dispatcher(

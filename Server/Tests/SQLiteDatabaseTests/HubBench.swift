@@ -44,13 +44,13 @@ final class HubBench: Sendable {
             logger: Self.logger)
     }
 
-    static func handle(_ number: Int) -> DeviceHandle {
+    static func handle(_ number: Int) -> DeviceToken {
         let hexadecimal = String(number, radix: 16, uppercase: true)
-        return DeviceHandle(canonical: String(repeating: "0", count: 64 - hexadecimal.count) + hexadecimal)
+        return DeviceToken(canonical: String(repeating: "0", count: 64 - hexadecimal.count) + hexadecimal)
     }
 
     /// The number that a handle was made from.
-    static func number(_ handle: DeviceHandle) -> Int { Int(handle.text.suffix(12), radix: 16) ?? 0 }
+    static func number(_ handle: DeviceToken) -> Int { Int(handle.text.suffix(12), radix: 16) ?? 0 }
 
     @discardableResult
     func register(_ number: Int, tags: [String] = [], handle: Int? = nil) async throws -> DeviceRecord {

@@ -11,7 +11,7 @@ struct HubModel {
         var parent: RecordID?
         var isInstallation: Bool
         var platform: Platform
-        var handle: DeviceHandle?
+        var handle: DeviceToken?
         /// All that an expression sees.
         var tags: Set<Tag>
         var template: DeviceTemplate?
@@ -87,7 +87,7 @@ struct HubModel {
 
     // What push services say
 
-    mutating func gone(_ handle: DeviceHandle) {
+    mutating func gone(_ handle: DeviceToken) {
         for row in rows.values where row.platform == .apns && row.handle == handle { remove(row.parent ?? row.id) }
     }
 

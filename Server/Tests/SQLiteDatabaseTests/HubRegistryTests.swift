@@ -214,7 +214,7 @@ struct HubRegistryTests {
         let record = try #require(RecordID("phone"))
         func register() async throws {
             let upsert = DeviceUpsert(
-                id: record, kind: .installation, handle: DeviceHandle(canonical: String(repeating: "A", count: 64)))
+                id: record, kind: .installation, handle: DeviceToken(canonical: String(repeating: "A", count: 64)))
             _ = try await devices.upsert(upsert, in: hub.id, at: fixture.clock.now)
         }
         try await register()

@@ -20,9 +20,9 @@ struct RandomHubTests {
 
     /// What the push service says of a handle, as the test has decided.
     private final class Fate: Sendable {
-        private let fates = NIOLockedValueBox<[DeviceHandle: PushOutcome]>([:])
-        func set(_ fates: [DeviceHandle: PushOutcome]) { self.fates.withLockedValue { $0 = fates } }
-        func outcome(_ handle: DeviceHandle) -> PushOutcome { fates.withLockedValue { $0[handle] ?? .accepted } }
+        private let fates = NIOLockedValueBox<[DeviceToken: PushOutcome]>([:])
+        func set(_ fates: [DeviceToken: PushOutcome]) { self.fates.withLockedValue { $0 = fates } }
+        func outcome(_ handle: DeviceToken) -> PushOutcome { fates.withLockedValue { $0[handle] ?? .accepted } }
     }
 
     /// A run: the hub, the model, and the dice.
@@ -36,7 +36,7 @@ struct RandomHubTests {
 
         mutating func dice(_ range: Range<Int>) -> Int { Int.random(in: range, using: &random) }
         mutating func someTags() -> [Tag] { RandomHubTests.tags.filter { _ in Bool.random(using: &random) }.compactMap(Tag.init) }
-        mutating func handle() -> DeviceHandle { HubBench.handle(dice(0..<12)) }
+        mutating func handle() -> DeviceToken { HubBench.handle(dice(0..<12)) }
         mutating func registration() -> RecordID { RecordID("r\(dice(0..<15))")! }
         mutating func installation() -> RecordID { RecordID("i\(dice(0..<8))")! }
         mutating func template(_ name: String?) -> DeviceTemplate {
@@ -143,7 +143,7 @@ extension RandomHubTests {
             using: &run.random)!
         let audience = try (Self.audiences.randomElement(using: &run.random) ?? nil).map { try TagExpression(parsing: $0) }
         let (dead, wrong) = (run.handle(), run.handle())
-        var fates: [DeviceHandle: PushOutcome] = [wrong: .badToken]
+        var fates: [DeviceToken: PushOutcome] = [wrong: .badToken]
         fates[dead] = .gone(since: Timestamp(seconds: 4_000_000_000))
         run.fate.set(run.dice(0..<3) == 0 ? fates : [:])
         let before = run.bench.transport.batches.count

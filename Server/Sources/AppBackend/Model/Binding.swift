@@ -54,7 +54,7 @@ public struct BoundDevice: Hashable, Sendable {
     public var record: RecordID
     public var kind: DeviceRecord.Kind
     public var platform: Platform
-    public var handle: DeviceHandle?
+    public var handle: DeviceToken?
     public var environment: String?
     public var topic: String?
     /// With the user's own tag.
@@ -66,7 +66,7 @@ public struct BoundDevice: Hashable, Sendable {
 
     /// Creates a device.
     public init(
-        record: RecordID, kind: DeviceRecord.Kind, platform: Platform, handle: DeviceHandle?, environment: String? = nil,
+        record: RecordID, kind: DeviceRecord.Kind, platform: Platform, handle: DeviceToken?, environment: String? = nil,
         topic: String? = nil, tags: [Tag], sealingKey: String? = nil, facts: DeviceFacts? = nil
     ) {
         self.record = record

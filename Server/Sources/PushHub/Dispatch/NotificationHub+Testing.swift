@@ -119,8 +119,8 @@ extension NotificationHub {
         var results: [TestSendReport.Result] = []
         for (index, result) in kept.results.enumerated() {
             let record = result.record.flatMap { RecordID($0) }
-            var handle = index < handles.count ? handles[index] : DeviceHandle(canonical: "")
-            if let record { handle = try await stores.devices.device(record, in: self.id)?.handle ?? DeviceHandle(canonical: "") }
+            var handle = index < handles.count ? handles[index] : DeviceToken(canonical: "")
+            if let record { handle = try await stores.devices.device(record, in: self.id)?.handle ?? DeviceToken(canonical: "") }
             results.append(
                 TestSendReport.Result(
                     platform: Platform(rawValue: result.platform), handle: handle, record: record,
@@ -180,7 +180,7 @@ public struct TestSendReport: Hashable, Sendable {
     /// One device.
     public struct Result: Hashable, Sendable {
         public var platform: Platform
-        public var handle: DeviceHandle
+        public var handle: DeviceToken
         /// Absent for a direct send.
         public var record: RecordID?
         public var outcome: TargetOutcome

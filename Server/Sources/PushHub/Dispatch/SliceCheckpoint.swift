@@ -15,10 +15,10 @@ public struct SliceCheckpoint: Hashable, Sendable {
     /// A handle that the push service called gone; records that registered it before the moment are removed.
     public struct Forgotten: Hashable, Sendable {
         public var platform: Platform
-        public var handle: DeviceHandle
+        public var handle: DeviceToken
         public var since: Timestamp
 
-        public init(platform: Platform, handle: DeviceHandle, since: Timestamp) {
+        public init(platform: Platform, handle: DeviceToken, since: Timestamp) {
             self.platform = platform
             self.handle = handle
             self.since = since

@@ -135,7 +135,7 @@ public protocol TelemetryStore: Sendable {
 public struct SendError: Hashable, Sendable {
     public var platform: Platform
     /// Absent where it is not kept: for a direct send, and for a device that was removed since.
-    public var handle: DeviceHandle?
+    public var handle: DeviceToken?
     /// The record that was sent to; absent for a direct send.
     public var record: RecordID?
     /// The installation that the record belongs to, if any.
@@ -144,7 +144,7 @@ public struct SendError: Hashable, Sendable {
     public var notedAt: Timestamp
 
     public init(
-        platform: Platform, handle: DeviceHandle?, record: RecordID?, installation: RecordID?, outcome: TargetOutcome,
+        platform: Platform, handle: DeviceToken?, record: RecordID?, installation: RecordID?, outcome: TargetOutcome,
         notedAt: Timestamp
     ) {
         self.platform = platform

@@ -74,9 +74,9 @@ extension NotificationHub {
             guard (1...settings.limits.handles).contains(handles.count) else {
                 throw ServiceError(.invalidField, "a send goes to 1 to \(settings.limits.handles) handles")
             }
-            var seen: Set<DeviceHandle> = []
+            var seen: Set<DeviceToken> = []
             // A malformed handle stays in the list and counts as a bad token, so that the valid ones get their push.
-            let known = handles.map { DeviceHandle($0.text, platform: platform) ?? DeviceHandle(malformed: $0.text) }
+            let known = handles.map { DeviceToken($0.text, platform: platform) ?? DeviceToken(malformed: $0.text) }
             return .handles(known.filter { seen.insert($0).inserted })
         }
     }

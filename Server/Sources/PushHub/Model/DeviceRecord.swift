@@ -13,7 +13,7 @@ public struct DeviceRecord: Hashable, Sendable {
     public var kind: Kind
     public var platform: Platform
     /// Absent for an installation whose system has not given a token yet; such a record is in no audience.
-    public var handle: DeviceHandle?
+    public var handle: DeviceToken?
     /// `sandbox` or `production`; absent means the hub's default.
     public var environment: String?
     /// The APNs topic; absent means the hub's default.
@@ -45,7 +45,7 @@ public struct DeviceRecord: Hashable, Sendable {
     public var details: [String: String]
 
     public init(
-        id: RecordID, kind: Kind, platform: Platform = .apns, handle: DeviceHandle?, environment: String? = nil,
+        id: RecordID, kind: Kind, platform: Platform = .apns, handle: DeviceToken?, environment: String? = nil,
         topic: String? = nil, tags: [Tag] = [], userID: String? = nil, createdAt: Timestamp, registeredAt: Timestamp,
         expiresAt: Timestamp? = nil, inactiveAt: Timestamp? = nil, version: Int64 = 1, sliceKey: SliceKey? = nil,
         template: DeviceTemplate? = nil, parent: RecordID? = nil, pushVariables: [String: String] = [:],
@@ -111,11 +111,11 @@ extension DeviceRecord {
 /// What a push service calls a device. For APNs: upper-case hexadecimal, whole bytes, 1 to 200 of them.
 ///
 /// It is opaque, may change, is never an identity, and is printed shortened only.
-public struct DeviceHandle: Hashable, Sendable {
+public struct DeviceToken: Hashable, Sendable {
     /// The canonical form.
     public let text: String
 
-    /// Reads a handle of the platform in any accepted spelling; `nil` when it is malformed.
+    /// Reads a token of the platform in any accepted spelling; `nil` when it is malformed.
     public init?(_ text: String, platform: Platform) {
         guard platform == .apns else {
             guard (1...Self.maximumLength).contains(text.utf8.count), !text.unicodeScalars.contains(where: Self.isControl) else {
@@ -132,7 +132,7 @@ public struct DeviceHandle: Hashable, Sendable {
         self.text = upper
     }
 
-    /// Keeps a text that is no handle, so that a direct send can count it. What no database and no document can hold is replaced;
+    /// Keeps a text that is no token, so that a direct send can count it. What no database and no document can hold is replaced;
     /// that makes no handle of it.
     public init(malformed text: String) {
         self.text = String(text.prefix(Self.maximumLength).map { $0.unicodeScalars.contains(where: Self.isControl) ? "?" : $0 })
@@ -147,7 +147,7 @@ public struct DeviceHandle: Hashable, Sendable {
     private static func isControl(_ scalar: Unicode.Scalar) -> Bool { scalar.value < 0x20 || scalar.value == 0x7F }
 }
 
-extension DeviceHandle: CustomStringConvertible {
+extension DeviceToken: CustomStringConvertible {
     /// The first six characters, which is all that a log may show.
     public var description: String { text.prefix(6) + "…" }
 }

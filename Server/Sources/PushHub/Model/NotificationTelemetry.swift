@@ -204,7 +204,7 @@ public struct DeviceFeedback: Hashable, Sendable {
     /// The number of the row, growing; 0 before it is stored.
     public var number: Int64
     public var platform: Platform
-    public var handle: DeviceHandle
+    public var handle: DeviceToken
     /// The record that was sent to; absent for a direct send.
     public var record: RecordID?
     /// The installation that the record belongs to, if any. Who adds feedback need not know it: storage looks it up.
@@ -216,7 +216,7 @@ public struct DeviceFeedback: Hashable, Sendable {
 
     /// Creates feedback.
     public init(
-        number: Int64 = 0, platform: Platform, handle: DeviceHandle, record: RecordID?, installation: RecordID? = nil,
+        number: Int64 = 0, platform: Platform, handle: DeviceToken, record: RecordID?, installation: RecordID? = nil,
         notification: NotificationID, reason: Reason, notedAt: Timestamp
     ) {
         self.number = number

@@ -17,7 +17,7 @@ public struct PushID: Hashable, Sendable {
     public init(notification: NotificationID, record: RecordID) { self.init(notification: notification, target: record.text) }
 
     /// The id of the push of this notification to this handle, in a send to handles.
-    public init(notification: NotificationID, handle: DeviceHandle) {
+    public init(notification: NotificationID, handle: DeviceToken) {
         self.init(notification: notification, target: Naming.target(handle))
     }
 
@@ -63,7 +63,7 @@ extension PushID {
         }
 
         /// What stands for a handle in a send to handles: no record has such a name.
-        fileprivate static func target(_ handle: DeviceHandle) -> String { "handle " + handle.text }
+        fileprivate static func target(_ handle: DeviceToken) -> String { "handle " + handle.text }
 
         fileprivate func id(of target: String) -> PushID {
             var hash = Insecure.SHA1()

@@ -133,7 +133,7 @@ public enum SendRecipients: Hashable, Sendable {
     /// The devices that match.
     case matching(TagExpression)
     /// These handles, registered or not (direct sends). One that stands there more than once counts once.
-    case handles([DeviceHandle])
+    case handles([DeviceToken])
 
     /// All records, or those that match.
     public init(_ audience: TagExpression?) { self = audience.map(SendRecipients.matching) ?? .everyone }
@@ -144,7 +144,7 @@ public enum SendRecipients: Hashable, Sendable {
     }
 
     /// The handles of a direct send.
-    public var handles: [DeviceHandle]? {
+    public var handles: [DeviceToken]? {
         if case .handles(let handles) = self { handles } else { nil }
     }
 }

@@ -109,7 +109,7 @@ extension TargetPage {
     func template(_ index: Int) -> TemplateID? { rows[index].numbers.template }
     func isGone(_ index: Int) -> Bool { rows[index].isGone }
 
-    func handle(_ index: Int) -> DeviceHandle { DeviceHandle(canonical: text(rows[index].extent.token)) }
+    func handle(_ index: Int) -> DeviceToken { DeviceToken(canonical: text(rows[index].extent.token)) }
 
     /// Absent in a direct send.
     func record(_ index: Int) -> RecordID? {
@@ -130,7 +130,7 @@ extension TargetPage {
 
     /// Whether this is a text of a direct send that is no device token of its platform; records have true ones.
     func isMalformed(_ index: Int) -> Bool {
-        isDirect(index) && !isGone(index) && DeviceHandle(handle(index).text, platform: platform(index)) == nil
+        isDirect(index) && !isGone(index) && DeviceToken(handle(index).text, platform: platform(index)) == nil
     }
 
     /// What is counted of a target that nothing is sent to; absent for a target that is tried.
@@ -174,7 +174,7 @@ extension TargetPage {
         /// Absent in a direct send.
         public var record: RecordID?
         public var platform: Platform
-        public var handle: DeviceHandle
+        public var handle: DeviceToken
         /// `sandbox` or `production`; absent means the hub's default.
         public var environment: String?
         /// The APNs topic; absent means the hub's default.
@@ -188,7 +188,7 @@ extension TargetPage {
         public var isSkipped: Bool
 
         public init(
-            key: SliceKey, record: RecordID?, platform: Platform, handle: DeviceHandle, environment: String? = nil,
+            key: SliceKey, record: RecordID?, platform: Platform, handle: DeviceToken, environment: String? = nil,
             topic: String? = nil, registeredAt: Timestamp, version: Int64 = 1, template: TemplateID? = nil,
             isSkipped: Bool = false
         ) {
@@ -205,7 +205,7 @@ extension TargetPage {
         }
 
         /// A device token of a direct send.
-        public init(handle: DeviceHandle, platform: Platform, position: Int64) {
+        public init(handle: DeviceToken, platform: Platform, position: Int64) {
             self.init(
                 key: SliceKey(position), record: nil, platform: platform, handle: handle,
                 registeredAt: Timestamp(milliseconds: .min), version: 0)
@@ -261,4 +261,96 @@ extension TargetPage: Hashable {
     public static func == (left: Self, right: Self) -> Bool { left.elementsEqual(right) }
 
     public func hash(into hasher: inout Hasher) { for target in self { hasher.combine(target) } }
+}
+
+/// The targets of a batch, in their order.
+///
+/// Those of a page stay where the page was read, and each is put together when it is asked for.
+public struct PushTargets: Sendable {
+    /// Neighbours that have everything in common but handle and id.
+    public struct Run: Hashable, Sendable {
+        /// Never empty.
+        public var positions: Range<Int>
+        /// `sandbox` or `production`; absent means the hub's default.
+        public var environment: String?
+        /// Index into the bodies of the batch.
+        public var body: Int
+        /// Index into the header sets of the batch.
+        public var headers: Int
+    }
+
+    /// One after the other, without a gap: all targets together.
+    public let runs: [Run]
+    private let page: TargetPage
+    /// Where the targets are in the page.
+    private let places: [Int]
+    private let pushIDs: [PushID]
+
+    /// Places in a page, ids and runs that did not belong together would send to the wrong devices.
+    init(_ page: TargetPage, _ places: [Int], runs: [Run], pushIDs: [PushID]) {
+        var end = 0
+        for run in runs {
+            precondition(run.positions.lowerBound == end && !run.positions.isEmpty)
+            end = run.positions.upperBound
+        }
+        precondition(places.count == end && pushIDs.count == end)
+        self.page = page
+        self.places = places
+        self.runs = runs
+        self.pushIDs = pushIDs
+    }
+
+    /// Gathers targets from elsewhere.
+    public init(_ targets: [PushBatch.Target]) {
+        var runs: [Run] = []
+        for (position, target) in targets.enumerated() {
+            if let last = runs.last, last.environment == target.environment, last.body == target.body,
+                last.headers == target.headers
+            {
+                runs[runs.count - 1].positions = last.positions.lowerBound..<position + 1
+            } else {
+                runs.append(
+                    Run(
+                        positions: position..<position + 1, environment: target.environment, body: target.body,
+                        headers: target.headers))
+            }
+        }
+        let page = TargetPage(
+            targets.enumerated().map { .init(handle: $1.handle, platform: .apns, position: Int64($0)) })
+        self.init(page, Array(page.indices), runs: runs, pushIDs: targets.map(\.pushID))
+    }
+
+    /// What the push service calls the target.
+    public func handle(at position: Int) -> DeviceToken { page.handle(places[position]) }
+
+    /// The memory in which the device tokens of all targets lie.
+    public var bytes: [UInt8] { page.bytes }
+
+    /// Where the device token of the target lies in `bytes`.
+    public func token(at position: Int) -> Range<Int> { page.token(places[position]) }
+
+    /// The `apns-id` of the push to the target: the same for every retry.
+    public func pushID(at position: Int) -> PushID { pushIDs[position] }
+
+    /// The run in which a target is.
+    public func run(of position: Int) -> Run {
+        var (low, high) = (0, runs.count - 1)
+        while low < high {
+            let middle = (low + high) / 2
+            if position < runs[middle].positions.upperBound { high = middle } else { low = middle + 1 }
+        }
+        return runs[low]
+    }
+}
+
+extension PushTargets: RandomAccessCollection {
+    public var startIndex: Int { 0 }
+    public var endIndex: Int { pushIDs.count }
+
+    public subscript(position: Int) -> PushBatch.Target {
+        let run = run(of: position)
+        return PushBatch.Target(
+            handle: handle(at: position), environment: run.environment, body: run.body, headers: run.headers,
+            pushID: pushID(at: position))
+    }
 }

@@ -65,7 +65,7 @@ public protocol DeviceStore: Sendable {
     func sweep(expiredBefore moment: Timestamp, limit: Int) async throws -> Int
 
     /// Records with this handle, lowest slice key first, at most `limit`.
-    func devices(with handle: DeviceHandle, platform: Platform, in hub: HubID, limit: Int) async throws -> [DeviceRecord]
+    func devices(with handle: DeviceToken, platform: Platform, in hub: HubID, limit: Int) async throws -> [DeviceRecord]
 
     /// How many records the hub has.
     func count(in hub: HubID) async throws -> Int
@@ -139,7 +139,7 @@ public struct DeviceListRequest: Hashable, Sendable {
         /// Those that have the tag; `$InstallationId:{…}` and `$UserId:{…}` work as well.
         case tag(Tag)
         /// Those whose handle is one of these spellings, on the platform or on any. At most `maximumHandles`.
-        case handles([DeviceHandle], platform: Platform?)
+        case handles([DeviceToken], platform: Platform?)
     }
 
     /// The most records of a page.

@@ -7,7 +7,7 @@ public struct DeviceUpsert: Hashable, Sendable {
     public var id: RecordID
     public var kind: DeviceRecord.Kind
     public var platform: Platform
-    public var handle: DeviceHandle?
+    public var handle: DeviceToken?
     public var environment: String?
     public var topic: String?
     public var tags: [Tag]
@@ -27,7 +27,7 @@ public struct DeviceUpsert: Hashable, Sendable {
     public var precondition: DevicePrecondition
 
     public init(
-        id: RecordID, kind: DeviceRecord.Kind, platform: Platform = .apns, handle: DeviceHandle?, environment: String? = nil,
+        id: RecordID, kind: DeviceRecord.Kind, platform: Platform = .apns, handle: DeviceToken?, environment: String? = nil,
         topic: String? = nil, tags: [Tag] = [], userID: String? = nil, expiresAt: Timestamp? = nil,
         replacesSameHandle: Bool = false, template: DeviceTemplate? = nil, pushVariables: [String: String] = [:],
         details: [String: String] = [:], expiresByDefault: Bool = false, precondition: DevicePrecondition = .none
@@ -108,8 +108,8 @@ enum DeviceCheck {
         }
     }
 
-    static func handle(_ handle: DeviceHandle, _ platform: Platform) throws {
-        guard DeviceHandle(handle.text, platform: platform) == handle else {
+    static func handle(_ handle: DeviceToken, _ platform: Platform) throws {
+        guard DeviceToken(handle.text, platform: platform) == handle else {
             throw ServiceError(.invalidField, "the handle is not one of platform \(platform.rawValue.prefix(16))")
         }
     }

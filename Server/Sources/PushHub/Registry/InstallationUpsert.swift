@@ -18,11 +18,11 @@ public struct InstallationUpsert: Hashable, Sendable {
 
     /// A secondary tile: a place of its own to push to.
     public struct Tile: Hashable, Sendable {
-        public var handle: DeviceHandle
+        public var handle: DeviceToken
         public var tags: [Tag]
         public var templates: [String: Template]
 
-        public init(handle: DeviceHandle, tags: [Tag] = [], templates: [String: Template] = [:]) {
+        public init(handle: DeviceToken, tags: [Tag] = [], templates: [String: Template] = [:]) {
             self.handle = handle
             self.tags = tags
             self.templates = templates
@@ -35,7 +35,7 @@ public struct InstallationUpsert: Hashable, Sendable {
     public var id: RecordID
     public var platform: Platform
     /// Absent while the system has not given one; the installation is in no audience then.
-    public var handle: DeviceHandle?
+    public var handle: DeviceToken?
     /// `sandbox` or `production`; absent means the hub's default.
     public var environment: String?
     /// The APNs topic; absent means the hub's default.
@@ -56,7 +56,7 @@ public struct InstallationUpsert: Hashable, Sendable {
 
     /// Creates what an installation says.
     public init(
-        id: RecordID, platform: Platform = .apns, handle: DeviceHandle?, environment: String? = nil, topic: String? = nil,
+        id: RecordID, platform: Platform = .apns, handle: DeviceToken?, environment: String? = nil, topic: String? = nil,
         userID: String? = nil, expiresAt: Timestamp? = nil, tags: [Tag] = [], pushVariables: [String: String] = [:],
         details: [String: String] = [:], templates: [String: Template] = [:], tiles: [String: Tile] = [:],
         confirmsHandle: Bool = true

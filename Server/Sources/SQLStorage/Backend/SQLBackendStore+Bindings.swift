@@ -333,7 +333,7 @@ private enum BindingSQL {
     static func binding(_ row: SQLRow) throws -> Binding {
         let device = BoundDevice(
             record: try row.parsed(2) { RecordID($0) }, kind: try row.parsed(3, DeviceRecord.Kind.init(rawValue:)),
-            platform: Platform(rawValue: try row.text(4)), handle: try row.optionalText(5).map(DeviceHandle.init(canonical:)),
+            platform: Platform(rawValue: try row.text(4)), handle: try row.optionalText(5).map(DeviceToken.init(canonical:)),
             environment: try row.optionalText(6), topic: try row.optionalText(7), tags: DeviceRow.tags(try row.text(8)),
             sealingKey: try row.optionalText(11), facts: try row.optionalText(12).flatMap(DeviceFacts.init(stored:)))
         return Binding(

@@ -146,7 +146,7 @@ extension DeviceRow {
         guard let kind = DeviceRecord.Kind(rawValue: try row.text(1)) else { throw SQLFault.unexpectedColumn(1) }
         record = DeviceRecord(
             id: id, kind: kind, platform: Platform(rawValue: try row.text(2)),
-            handle: try row.optionalText(3).map(DeviceHandle.init(canonical:)), environment: try row.optionalText(4),
+            handle: try row.optionalText(3).map(DeviceToken.init(canonical:)), environment: try row.optionalText(4),
             topic: try row.optionalText(5), tags: Self.tags(try row.text(6)), userID: try row.optionalText(7),
             createdAt: Timestamp(milliseconds: try row.integer(8)),
             registeredAt: Timestamp(milliseconds: try row.integer(9)),

@@ -58,7 +58,7 @@ public struct SQLDeviceStore: DeviceStore {
     }
 
     public func devices(
-        with handle: DeviceHandle, platform: Platform, in hub: HubID, limit: Int
+        with handle: DeviceToken, platform: Platform, in hub: HubID, limit: Int
     ) async throws -> [DeviceRecord] {
         let request = DeviceListRequest(.handles([handle], platform: platform), limit: limit)
         return try await devices(request, in: hub).records

@@ -199,7 +199,7 @@ enum FailureRows {
             guard let outcome = TargetOutcome(rawValue: try row.text(2)) else { throw SQLFault.unexpectedColumn(2) }
             return SendError(
                 platform: Platform(rawValue: try row.text(0)),
-                handle: try row.optionalText(3).map(DeviceHandle.init(canonical:)),
+                handle: try row.optionalText(3).map(DeviceToken.init(canonical:)),
                 record: try row.optionalText(1).flatMap { RecordID($0) },
                 installation: try row.optionalText(4).flatMap { RecordID($0) }, outcome: outcome, notedAt: moment)
         }

@@ -242,7 +242,7 @@ enum FeedbackRows {
         guard let reason = DeviceFeedback.Reason(rawValue: try row.text(6)) else { throw SQLFault.unexpectedColumn(6) }
         return DeviceFeedback(
             number: try row.integer(0), platform: Platform(rawValue: try row.text(1)),
-            handle: DeviceHandle(canonical: try row.text(2)), record: try row.optionalText(3).flatMap(RecordID.init),
+            handle: DeviceToken(canonical: try row.text(2)), record: try row.optionalText(3).flatMap(RecordID.init),
             installation: try row.optionalText(4).flatMap(RecordID.init), notification: notification, reason: reason,
             notedAt: Timestamp(milliseconds: try row.integer(7)))
     }

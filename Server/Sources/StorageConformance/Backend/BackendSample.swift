@@ -26,9 +26,9 @@ enum BackendSample {
         try await store.createUser(name: try self.name(name), role: role, password: nil, at: start)
     }
 
-    static func handle(_ number: Int) -> DeviceHandle {
+    static func handle(_ number: Int) -> DeviceToken {
         let digits = String(number, radix: 16, uppercase: true)
-        return DeviceHandle(canonical: String(repeating: "0", count: 64 - digits.count) + digits)
+        return DeviceToken(canonical: String(repeating: "0", count: 64 - digits.count) + digits)
     }
 
     static func device(_ record: String, handle number: Int?, tags: [String] = []) throws -> BoundDevice {

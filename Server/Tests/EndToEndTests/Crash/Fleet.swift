@@ -106,7 +106,7 @@ struct Fleet {
         for start in stride(from: 0, to: records.count, by: 500) {
             try await withThrowingTaskGroup(of: Void.self) { group in
                 for number in start..<min(start + 500, records.count) {
-                    let handle = try #require(DeviceHandle(tokens[number], platform: .apns))
+                    let handle = try #require(DeviceToken(tokens[number], platform: .apns))
                     let upsert = DeviceUpsert(id: records[number], kind: .installation, handle: handle, tags: [tag])
                     group.addTask { _ = try await devices.upsert(upsert, in: storage.hub, at: SystemClock().now) }
                 }

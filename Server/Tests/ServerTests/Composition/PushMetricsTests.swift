@@ -21,7 +21,7 @@ struct PushMetricsTests {
 
     private func batch(_ count: Int) -> PushBatch {
         let target = PushBatch.Target(
-            handle: DeviceHandle(canonical: "AB"), pushID: PushID(notification: notification, record: RecordID("a")!))
+            handle: DeviceToken(canonical: "AB"), pushID: PushID(notification: notification, record: RecordID("a")!))
         return PushBatch(
             hub: HubID(1), bodies: [], headers: [], targets: Array(repeating: target, count: count))
     }

@@ -43,7 +43,7 @@ struct APNsClientMakerTests {
             identity: .token(key: key.pemRepresentation, keyID: "KEY4567890", teamID: "TEAM567890"), topic: topic,
             environment: environment)
         let made = try maker.transport(credential)
-        let target = PushBatch.Target(handle: try #require(DeviceHandle(token, platform: .apns)), pushID: PushID(UUID()))
+        let target = PushBatch.Target(handle: try #require(DeviceToken(token, platform: .apns)), pushID: PushID(UUID()))
         let outcomes = await made.transport.send(
             PushBatch(
                 hub: HubID(1), bodies: [Array(#"{"aps":{"alert":"Hello"}}"#.utf8)],

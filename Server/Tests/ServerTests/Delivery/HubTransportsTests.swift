@@ -64,7 +64,7 @@ struct HubTransportsTests {
     }
 
     private static func batch(_ hub: HubID) -> PushBatch {
-        let target = PushBatch.Target(handle: DeviceHandle(canonical: String(repeating: "A", count: 64)), pushID: PushID(UUID()))
+        let target = PushBatch.Target(handle: DeviceToken(canonical: String(repeating: "A", count: 64)), pushID: PushID(UUID()))
         return PushBatch(hub: hub, bodies: [[]], headers: [], targets: [target, target])
     }
 
