@@ -30,7 +30,8 @@ struct RefusedAccessTests {
         // Entries of the same millisecond have no order.
         #expect(
             entries.map { "\($0.subject ?? "-") \($0.details ?? "-")" }.sorted() == [
-                "- reason=malformed", "- reason=unknown-key", "bound reason=network", "ended reason=expired", "shop reason=revoked",
+                "- reason=malformed", "- reason=unknown-key", "bound reason=network", "ended reason=expired",
+                "shop reason=revoked",
             ])
         #expect(entries.allSatisfy { $0.actorKind == "unknown" && $0.actor == " 10.1.2.0/24" })
     }
