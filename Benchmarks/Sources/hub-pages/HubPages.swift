@@ -105,7 +105,7 @@ enum HubPages {
         guard let id = RecordID("device-\(number)") else { preconditionFailure("a name of letters and digits is an id") }
         return DeviceUpsert(
             id: id, kind: .registration,
-            handle: DeviceHandle(canonical: String(repeating: "0", count: 64 - digits.count) + digits),
+            handle: DeviceToken(canonical: String(repeating: "0", count: 64 - digits.count) + digits),
             tags: tags.compactMap { Tag($0) })
     }
 
