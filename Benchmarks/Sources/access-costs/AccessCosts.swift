@@ -9,6 +9,7 @@ import SQLStorage
 import SQLiteDatabase
 import SharedAccess
 import TrustedIssuers
+import WireText
 
 /// `access-costs SENDS` measures once what a caller's credential costs, and what the audit adds to a send of a service. Prints the figures
 /// as one JSON object: microseconds of the processor, and shares in percent.
@@ -29,7 +30,9 @@ enum AccessCosts {
         }
         var figures: [String: Double] = [:]
         for key in try BenchKey.all() {
-            figures["token, \(key.algorithm)"] = try await verification(of: try key.token(), by: key)
+            let (whole, signature) = try await verification(of: try key.token(), by: key)
+            figures["token, \(key.algorithm)"] = whole
+            figures["token but for its signature, \(key.algorithm)"] = whole - signature
         }
         let folder = FileManager.default.temporaryDirectory.appending(path: "clarion-access-\(UUID().uuidString)")
         defer { try? FileManager.default.removeItem(at: folder) }
@@ -43,14 +46,21 @@ enum AccessCosts {
         print(String(decoding: try JSONEncoder().encode(figures), as: UTF8.self))
     }
 
-    /// A token whose key is known.
-    private static func verification(of token: String, by key: BenchKey) async throws -> Double {
+    /// A token whose key is known, and the check of its signature alone.
+    private static func verification(of token: String, by key: BenchKey) async throws -> (whole: Double, signature: Double) {
         let issuer = try await TrustedIssuer(fields: [
             "issuer": [BenchKey.issuer], "audiences": ["app"], "algorithms": [key.algorithm], "keys-document": [key.keySet],
         ])
         let verifier = await TokenVerifier(
             issuers: [issuer], fetching: NoFetching(), store: nil, clock: .system, logger: logger)
-        return try await measured(verifications) { _ = try await verifier.verify(token) }
+        let whole = try await measured(verifications) { _ = try await verifier.verify(token) }
+        let parts = token.split(separator: ".")
+        guard parts.count == 3, let signature = Base64URL.bytes(of: parts[2]) else { throw BenchError.token }
+        let signed = Array("\(parts[0]).\(parts[1])".utf8)
+        let alone = try await measured(verifications) {
+            guard key.verifies(signature, signed) else { throw BenchError.token }
+        }
+        return (whole, alone)
     }
 
     /// A key that was looked up within the last seconds, as a busy service's is.
@@ -143,4 +153,10 @@ enum AccessCosts {
 /// The keys are in a file: nothing is fetched.
 private struct NoFetching: KeySetFetching {
     func fetch(_ address: WebAddress) async throws(KeySetFault) -> FetchedDocument { throw KeySetFault("nothing is fetched") }
+}
+
+/// A figure that would measure nothing.
+private enum BenchError: Error {
+    /// A token of the measurement does not verify.
+    case token
 }

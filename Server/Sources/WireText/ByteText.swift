@@ -1,9 +1,3 @@
-#if canImport(FoundationEssentials)
-    import FoundationEssentials
-#else
-    import Foundation
-#endif
-
 /// Bytes as hexadecimal text.
 public enum Hexadecimal {
     /// Two digits for each byte.
@@ -37,44 +31,49 @@ public enum Hexadecimal {
 
 /// The URL-safe alphabet of RFC 4648 section 5, without padding.
 public enum Base64URL {
+    private static let alphabet = Array("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_".utf8)
+
     /// The text of some bytes.
     public static func text(of bytes: [UInt8]) -> String {
-        String(decoding: spelling(of: Data(bytes)), as: UTF8.self)
+        var letters: [UInt8] = []
+        letters.reserveCapacity((bytes.count * 4 + 2) / 3)
+        var (bits, count) = (UInt32(0), 0)
+        for byte in bytes {
+            (bits, count) = (bits << 8 | UInt32(byte), count + 8)
+            while count >= 6 {
+                count -= 6
+                letters.append(alphabet[Int(bits >> count & 0x3F)])
+            }
+        }
+        if count > 0 { letters.append(alphabet[Int(bits << (6 - count) & 0x3F)]) }
+        return String(decoding: letters, as: UTF8.self)
     }
 
     /// `nil` for anything that is not the one canonical spelling of some bytes.
     public static func bytes(of text: some StringProtocol) -> [UInt8]? {
-        // Byte by byte: every fetch of every phone comes through here.
-        let given = Array(text.utf8)
-        var standard = Data(capacity: given.count + 3)
-        for byte in given {
-            guard let letter = standardLetter(byte) else { return nil }
-            standard.append(letter)
+        let letters = Array(text.utf8)
+        var bytes: [UInt8] = []
+        bytes.reserveCapacity(letters.count * 3 / 4)
+        var (bits, count) = (UInt32(0), 0)
+        for letter in letters {
+            guard let value = value(of: letter) else { return nil }
+            (bits, count) = (bits << 6 | UInt32(value), count + 6)
+            guard count >= 8 else { continue }
+            count -= 8
+            bytes.append(UInt8(truncatingIfNeeded: bits >> count))
         }
-        standard.append(contentsOf: repeatElement(UInt8(ascii: "="), count: (4 - given.count % 4) % 4))
-        guard let data = Data(base64Encoded: standard), spelling(of: data) == given else { return nil }
-        return Array(data)
+        // What is left of the last letter: all of it when it stands alone, else bits that are 0 in the canonical spelling.
+        guard count < 6, bits & (1 << count - 1) == 0 else { return nil }
+        return bytes
     }
 
-    private static func spelling(of data: Data) -> [UInt8] {
-        data.base64EncodedData().compactMap { letter in
-            switch letter {
-            case UInt8(ascii: "+"): UInt8(ascii: "-")
-            case UInt8(ascii: "/"): UInt8(ascii: "_")
-            case UInt8(ascii: "="): nil
-            default: letter
-            }
-        }
-    }
-
-    /// The letter of the usual alphabet; `nil` for one that is not of the URL-safe one.
-    private static func standardLetter(_ byte: UInt8) -> UInt8? {
-        switch byte {
-        case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
-            UInt8(ascii: "0")...UInt8(ascii: "9"):
-            byte
-        case UInt8(ascii: "-"): UInt8(ascii: "+")
-        case UInt8(ascii: "_"): UInt8(ascii: "/")
+    private static func value(of letter: UInt8) -> UInt8? {
+        switch letter {
+        case UInt8(ascii: "A")...UInt8(ascii: "Z"): letter - UInt8(ascii: "A")
+        case UInt8(ascii: "a")...UInt8(ascii: "z"): letter - UInt8(ascii: "a") + 26
+        case UInt8(ascii: "0")...UInt8(ascii: "9"): letter - UInt8(ascii: "0") + 52
+        case UInt8(ascii: "-"): 62
+        case UInt8(ascii: "_"): 63
         default: nil
         }
     }
