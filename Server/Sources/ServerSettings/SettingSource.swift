@@ -92,7 +92,9 @@ extension SettingSource {
 
 extension SettingSource {
     /// Variables of the command line client; a server that is started in the same shell must not trip over them.
-    static let clientVariables: Set<String> = ["CLARION_SERVER_URL", "CLARION_USER", "CLARION_PASSWORD", "CLARION_HUB"]
+    static let clientVariables: Set<String> = [
+        "CLARION_SERVER_URL", "CLARION_USER", "CLARION_PASSWORD", "CLARION_KEY", "CLARION_HUB",
+    ]
 
     /// Names the file of settings, like the flag `--config`.
     static let configVariable = "CLARION_CONFIG"

@@ -49,8 +49,9 @@ private struct KeyCreateCommand: AsyncParsableCommand {
         let request = ServiceKeyRequest(
             name: name, scopes: scope, expiresAt: SystemClock().now + .seconds(days * 86_400), networks: network,
             requestsPerMinute: requestsPerMinute)
-        let answer = try await node.users().createKey(request)
-        try KeyOutput.show(answer, json: json)
+        try await node.beginning { settings in
+            try KeyOutput.show(try await UserAdministration(settings: settings).createKey(request), json: json)
+        }
     }
 }
 

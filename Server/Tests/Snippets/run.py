@@ -1,6 +1,6 @@
 """Runs every program of Documentation/SendFromYourService.md against a server, as it stands on the page.
 
-Usage: CLARION_URL=… CLARION_KEY=… run.py PAGE
+Usage: CLARION_SERVER_URL=… CLARION_KEY=… run.py PAGE
 Each has to end with 0 and to print the id of a send that the server knows. Go may be missing, and then its program is skipped;
 everything else has to be there.
 """
@@ -46,7 +46,7 @@ def blocks(text):
 def is_known(number):
     """Whether the server has a send of this id that is the key's."""
     request = urllib.request.Request(
-        f"{os.environ['CLARION_URL']}/api/v1/notifications/{number}/status",
+        f"{os.environ['CLARION_SERVER_URL']}/api/v1/notifications/{number}/status",
         headers={"Authorization": "Bearer " + os.environ["CLARION_KEY"]})
     with urllib.request.urlopen(request, timeout=30) as answer:
         return answer.status == 200

@@ -50,10 +50,23 @@ public enum DemoService {
                 announce(
                     "  Press Clarion's icon there and sign in with any name; the password is the name. Then press Send push.")
                 announce("  Server, hub, APNs client and phone are the real ones; Apple and iOS are simulated on this machine.")
+                announce("")
+                announce("  Interface  http://127.0.0.1:\(port)/docs/api, with the name and password of alice, or with a key:")
+                announce("  clarion key create shop --scope send status --data-directory \(options.directory)/server")
+                announce("  A push to alice, once a phone is signed in as alice:")
+                announce("  \(Self.send(port))")
+                announce("")
                 announce("  State is kept in \(options.directory). Stop with Control-C.")
             }
         }
         try await ProcessServices.run([demoService], deadline: .seconds(5), logger: logger)
+    }
+
+    /// A command for the terminal that sends a link to alice.
+    private static func send(_ port: Int) -> String {
+        let body = #"{"audience": "username:alice", "message": "Hello from curl", "link": "https://example.com"}"#
+        let address = "http://127.0.0.1:\(port)/api/v1/notifications"
+        return "curl -u alice:alice -H 'Content-Type: application/json' -d '\(body)' \(address)"
     }
 }
 

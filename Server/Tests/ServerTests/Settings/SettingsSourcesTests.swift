@@ -62,7 +62,10 @@ struct SettingsSourcesTests {
     @Test("the variables of the command line client are no settings, and do no harm")
     func clientVariables() {
         #expect(
-            SettingsFixture(environment: ["CLARION_USER": "alice", "CLARION_PASSWORD": "x", "CLARION_HUB": "y"]).problems.isEmpty)
+            SettingsFixture(environment: [
+                "CLARION_USER": "alice", "CLARION_PASSWORD": "x", "CLARION_KEY": "clk_", "CLARION_HUB": "y",
+                "CLARION_SERVER_URL": "https://push.example.com",
+            ]).problems.isEmpty)
     }
 
     @Test("a secret comes from the file that its variable names")
