@@ -29,7 +29,7 @@ package struct ServerArguments: ParsableArguments {
     /// The address without a trailing slash, and the credentials of a user.
     package func credentials() throws -> (address: String, user: UserName, password: SecretText) {
         let environment = ProcessInfo.processInfo.environment
-        let address = try checkedAddress()
+        let address = try serverAddress()
         guard let user = user ?? environment["CLARION_USER"].flatMap({ UserName($0) }) else {
             throw ValidationError("name the user with --user or CLARION_USER")
         }
@@ -40,7 +40,7 @@ package struct ServerArguments: ParsableArguments {
     /// The address without a trailing slash, and the service key in CLARION_KEY; `nil` without one, and when a user is named by an option.
     package func keyCredentials() throws -> (address: String, key: SecretText)? {
         guard let key else { return nil }
-        return (try checkedAddress(), key)
+        return (try serverAddress(), key)
     }
 
     /// Whether nothing has to be asked for at a terminal: there is a service key or a password.
@@ -51,7 +51,8 @@ package struct ServerArguments: ParsableArguments {
         return SecretText(key)
     }
 
-    private func checkedAddress() throws -> String {
+    /// The address without a trailing slash.
+    package func serverAddress() throws -> String {
         let environment = ProcessInfo.processInfo.environment
         let address = address ?? environment["CLARION_SERVER_URL"] ?? "http://127.0.0.1:8080"
         guard let url = URL(string: address), let host = url.host(), url.scheme == "http" || url.scheme == "https" else {

@@ -3,6 +3,7 @@ import CommandLineSupport
 import DeviceSimulation
 import RichPushDevice
 import RichPushModel
+import ServerSettings
 
 #if canImport(FoundationEssentials)
     import FoundationEssentials
@@ -28,6 +29,9 @@ struct PhoneCommand: AsyncParsableCommand {
 
     @OptionGroup var server: ServerArguments
 
+    @Option(help: "A file with a sign-in token, in place of --user and the password. See Documentation/OwnAccounts.md.")
+    var tokenPath: String?
+
     @Option(help: "The administration of the local APNs that the server pushes to; see `clarion emulator`.")
     var apns = "http://127.0.0.1:2198"
 
@@ -38,7 +42,10 @@ struct PhoneCommand: AsyncParsableCommand {
     var environment = "sandbox"
 
     @Option(
-        help: "The phone's name at the local APNs, for it alone. Two phones of one user have two names; without it the user's.")
+        help: """
+            The phone's name at the local APNs, for it alone. Two phones of one user have two names; without it the user's, or with a \
+            token "phone".
+            """)
     var device: String?
 
     @Option(help: "The folder for the phone's state. Without it .phone/ and its name.")
@@ -57,6 +64,9 @@ struct PhoneCommand: AsyncParsableCommand {
         guard ["sandbox", "production"].contains(environment) else {
             throw ValidationError("an environment is sandbox or production")
         }
+        guard tokenPath == nil || server.user == nil else {
+            throw ValidationError("--token-path and --user exclude each other: the token says who signs in")
+        }
         if let device, !(1...64).contains(device.utf8.count) || !device.utf8.allSatisfy(Self.isOfName) {
             throw ValidationError("a phone's name has 1 to 64 letters, digits and -")
         }
@@ -67,8 +77,8 @@ struct PhoneCommand: AsyncParsableCommand {
     }
 
     func run() async throws {
-        let credentials = try server.credentials()
-        let device = device ?? Self.device(of: credentials.user)
+        let (address, signIn) = try signIn()
+        let device = device ?? Self.device(of: signIn)
         let folder = URL(filePath: directory ?? ".phone/" + device).absoluteURL
         let held = try hold(folder)
         defer { withExtendedLifetime(held) {} }
@@ -77,10 +87,9 @@ struct PhoneCommand: AsyncParsableCommand {
         do {
             let service = RemotePushService(address: environment == "sandbox" ? apns : apns + "/production", client: client)
             let phone = try SimulatedPhone(
-                configuration: try configuration(credentials.address, device, folder), service: service,
+                configuration: try configuration(address, device, folder), service: service,
                 transport: AsyncHTTPTransport(client: client, clock: .system))
-            let session = PhoneSession(
-                phone: phone, user: credentials.user.text, password: credentials.password, printer: PhonePrinter(json: json))
+            let session = PhoneSession(phone: phone, signIn: signIn, printer: PhonePrinter(json: json))
             try await check(service, device)
             result = .success(try await session.run())
         } catch { result = .failure(error) }
@@ -88,10 +97,27 @@ struct PhoneCommand: AsyncParsableCommand {
         try result.get()
     }
 
-    private func hold(_ folder: URL) throws -> PhoneFolder {
-        do {
-            return try PhoneFolder(folder)
-        } catch let fault as InputFault {
+    private func signIn() throws -> (address: String, signIn: PhoneSession.SignIn) {
+        guard let tokenPath else {
+            let (address, user, password) = try server.credentials()
+            return (address, .password(user, password))
+        }
+        let address = try server.serverAddress()
+        let token = try noting {
+            guard let text = try? String(contentsOfFile: tokenPath, encoding: .utf8) else {
+                throw InputFault("\(tokenPath) cannot be read", .noInput)
+            }
+            let words = text.split(whereSeparator: \.isWhitespace)
+            guard words.count == 1 else { throw InputFault("\(tokenPath) holds no token", .badInput) }
+            return String(words[0])
+        }
+        return (address, .token(SecretText(token)))
+    }
+
+    private func hold(_ folder: URL) throws -> PhoneFolder { try noting { try PhoneFolder(folder) } }
+
+    private func noting<Result>(_ work: () throws -> Result) throws -> Result {
+        do { return try work() } catch let fault as InputFault {
             Terminal.note("clarion: \(fault.sentence)")
             throw fault.exitCode
         }
@@ -103,8 +129,9 @@ struct PhoneCommand: AsyncParsableCommand {
     }
 
     /// A phone that was given no name is its user's: what a name may not have becomes -.
-    private static func device(of user: UserName) -> String {
-        String(
+    private static func device(of signIn: PhoneSession.SignIn) -> String {
+        guard case .password(let user, _) = signIn else { return "phone" }
+        return String(
             decoding: user.text.lowercased().utf8.map { isOfName($0) ? $0 : UInt8(ascii: "-") }, as: UTF8.self)
     }
 

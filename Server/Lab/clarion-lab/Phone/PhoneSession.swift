@@ -10,9 +10,22 @@ struct PhoneSession: Sendable {
     /// How long `wait` waits.
     private static let longestWait: Duration = .seconds(60)
 
+    /// How the app signs in.
+    enum SignIn: Sendable {
+        case password(UserName, SecretText)
+        /// Of the app's own accounts, or a one-time token: it says whom it signs in.
+        case token(SecretText)
+
+        fileprivate var action: PhoneAction {
+            switch self {
+            case .password(let user, let password): .signIn(user: user.text, password: password.reveal())
+            case .token(let token): .signInWithToken(token.reveal())
+            }
+        }
+    }
+
     let phone: SimulatedPhone
-    let user: String
-    let password: SecretText
+    let signIn: SignIn
     let printer: PhonePrinter
 
     func run() async throws {
@@ -20,7 +33,7 @@ struct PhoneSession: Sendable {
         await phone.start()
         let result: Result<Void, any Error>
         do {
-            try await signIn()
+            try await beginSession()
             result = .success(await obey())
         } catch { result = .failure(error) }
         await phone.stop()
@@ -46,10 +59,13 @@ struct PhoneSession: Sendable {
         }
     }
 
-    private func isOurs(_ snapshot: PhoneSnapshot) -> Bool { snapshot.user?.lowercased() == user.lowercased() }
+    private func isOurs(_ snapshot: PhoneSnapshot) -> Bool {
+        guard let signedIn = snapshot.user, case .password(let user, _) = signIn else { return snapshot.user != nil }
+        return signedIn.lowercased() == user.text.lowercased()
+    }
 
     /// A phone whose app is signed in stays so; another user is signed out first. One without the app waits for the order to install it.
-    private func signIn() async throws {
+    private func beginSession() async throws {
         guard await phone.snapshot.installed else {
             return Terminal.note("clarion: the app is not on this phone; type install, then app and sign-in")
         }
@@ -60,7 +76,7 @@ struct PhoneSession: Sendable {
                 if isOurs(before) { return }
                 try await phone.perform(.signOut)
             }
-            try await phone.perform(.signIn(user: user, password: password.reveal()))
+            try await phone.perform(signIn.action)
         } catch {
             Terminal.note("clarion: \(error.sentence)")
             throw ExitCode.failure
@@ -69,7 +85,7 @@ struct PhoneSession: Sendable {
         guard snapshot.user == nil else { return }
         let reason = snapshot.signIn.error ?? "the app could not sign in"
         Terminal.note("clarion: \(reason)")
-        throw reason.contains("password") ? ExitCode.noPermission : ExitCode.unreachable
+        throw ["password", "token"].contains(where: reason.contains) ? ExitCode.noPermission : ExitCode.unreachable
     }
 
     private func obey() async {
@@ -93,7 +109,7 @@ struct PhoneSession: Sendable {
             case .help: printer.help()
             case .show: printer.show(await phone.snapshot)
             case .inbox: printer.inbox(await phone.snapshot)
-            case .signIn: try await phone.perform(.signIn(user: user, password: password.reveal()))
+            case .signIn: try await phone.perform(signIn.action)
             case .wait(let count): if await !wait(for: count) { return printer.refuse(line, "nothing came within a minute") }
             default:
                 if let action = try order.action(on: await phone.snapshot) { try await phone.perform(action) }

@@ -1,3 +1,4 @@
+import AppBackend
 import ClarionTesting
 import DeviceSimulation
 import Foundation
@@ -17,7 +18,7 @@ struct TerminalPhoneTests {
         var apns: String
     }
 
-    /// Runs the body with a server that pushes to a local APNs, and the users alice and bob.
+    /// Runs the body with a server that pushes to a local APNs, the users alice and bob, and the administrator root.
     private static func use(_ body: @Sendable (Machinery) async throws -> Void) async throws {
         try await TemporaryFolder.use { folder in
             let arguments = [
@@ -32,9 +33,8 @@ struct TerminalPhoneTests {
                 trustRootsPath: folder + "/apns/authority.pem")
             try FileManager.default.createDirectory(atPath: folder + "/data", withIntermediateDirectories: true)
             let users = UserAdministration(settings: try options.settings())
-            for name in ["alice", "bob"] {
-                try await users.add(
-                    try #require(UserName(name)), password: SecretText("correct horse battery"), role: .user)
+            for (name, role) in [("alice", UserRole.user), ("bob", .user), ("root", .admin)] {
+                try await users.add(try #require(UserName(name)), password: SecretText("correct horse battery"), role: role)
             }
             let server = try await ServerProcess(options)
             try await body(Machinery(folder: folder, server: server.address, apns: admin))
@@ -55,7 +55,7 @@ struct TerminalPhoneTests {
 
     /// Runs `clarion phone` with commands as its input: a pipe that stays open, as a keyboard does.
     private static func phone(
-        _ machinery: Machinery, _ commands: [String], _ more: [String] = [], user: String = "alice",
+        _ machinery: Machinery, _ commands: [String], _ more: [String] = [], user: String? = "alice",
         password: String = "correct horse battery"
     ) throws -> (process: ChildProcess, output: String) {
         let name = "\(machinery.folder)/phone-\(UUID().uuidString)"
@@ -66,10 +66,11 @@ struct TerminalPhoneTests {
         let input = Array((commands.joined(separator: "\n") + "\n").utf8)
         try #require(write(pipe, input, input.count) == input.count)
         let arguments = [
-            "-c", "exec \"$@\" < '\(name).txt'", "sh", ServerProcess.program, "phone", "--server", machinery.server, "--user",
-            user, "--apns", machinery.apns, "--topic", topic, "--directory", machinery.folder + "/phone",
+            "-c", "exec \"$@\" < '\(name).txt'", "sh", ServerProcess.program, "phone", "--server", machinery.server,
+            "--apns", machinery.apns, "--topic", topic, "--directory", machinery.folder + "/phone",
         ]
-        var command = ChildProcess.Command("/bin/sh", arguments + more, output: name + ".log")
+        let who = user.map { ["--user", $0] } ?? []
+        var command = ChildProcess.Command("/bin/sh", arguments + who + more, output: name + ".log")
         command.environment = ["CLARION_PASSWORD": password, "PATH": "/usr/bin:/bin"]
         return (try ChildProcess(command), name + ".log")
     }
@@ -81,6 +82,29 @@ struct TerminalPhoneTests {
     }
 
     private static func read(_ path: String) -> String { (try? String(contentsOfFile: path, encoding: .utf8)) ?? "" }
+
+    @Test("it signs in with the token in a file, without a name or a password")
+    func token() async throws {
+        try await Self.use { machinery in
+            try await Self.register(machinery)
+            let root = APIClient(address: machinery.server, user: "root", password: "correct horse battery")
+            let answer = try await root.call("POST", "/api/v1/sign-in-tokens", json: ["user": "carol"])
+            let token = try answer.decoded(SignInTokenAnswer.self).token
+            let file = machinery.folder + "/token"
+            try (token + "\n").write(toFile: file, atomically: true, encoding: .utf8)
+            let (first, output) = try Self.phone(machinery, ["show", "quit"], ["--token-path", file], user: nil)
+            defer { first.signal(SIGKILL) }
+            let status = try await eventually("the phone ends") { first.isRunning ? nil : await first.exitStatus() }
+            #expect(status == 0, "\(Self.read(output))")
+            #expect(Self.read(output).contains("user carol,"))
+            #expect(!Self.read(output).contains(token))
+            let elsewhere = ["--token-path", file, "--directory", machinery.folder + "/other"]
+            let (second, refusal) = try Self.phone(machinery, ["quit"], elsewhere, user: nil)
+            defer { second.signal(SIGKILL) }
+            let end = try await eventually("the phone ends") { second.isRunning ? nil : await second.exitStatus() }
+            #expect(end == 77, "\(Self.read(refusal))")
+        }
+    }
 
     @Test("it shows a push with its story, obeys what is typed, and says what it cannot do")
     func story() async throws {
