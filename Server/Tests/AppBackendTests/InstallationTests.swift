@@ -284,6 +284,8 @@ import Testing
         arguments: [
             InstallationUpdate(platform: "wns", handle: nil), InstallationUpdate(handle: nil, environment: "testing"),
             InstallationUpdate(handle: nil, topic: "a\r\nb: c"), InstallationUpdate(handle: nil, topic: ""),
+            InstallationUpdate(handle: nil, topic: "com.example/app"),
+            InstallationUpdate(handle: nil, topic: String(repeating: "a", count: 129)),
             InstallationUpdate(handle: "xyz"),
         ])
     func malformed(_ update: InstallationUpdate) async throws {

@@ -68,7 +68,9 @@ extension RichPushBackend {
         if let environment = update.environment, environment != "sandbox", environment != "production" {
             throw ServiceError(.invalidField, "environment: it is sandbox or production")
         }
-        if let topic = update.topic { try Self.checkTopic(topic) }
+        if let topic = update.topic, !HeaderText.isTopic(topic) {
+            throw ServiceError(.invalidField, "topic: a bundle id has 1 to 128 letters, digits, dots, hyphens and underscores")
+        }
         return BoundDevice(
             record: try Self.recordID(id.text), kind: .installation, platform: platform,
             handle: try update.handle.map { try Self.handle($0, platform: platform) }, environment: update.environment,
@@ -83,14 +85,6 @@ extension RichPushBackend {
             throw ServiceError(.invalidField, "sealingKey: it is the base64 of 32 bytes")
         }
         return text
-    }
-
-    /// A topic becomes a header of every push to the device. The hub has the same rule.
-    private static func checkTopic(_ topic: String) throws {
-        guard (1...128).contains(topic.utf8.count), topic.utf8.allSatisfy({ $0.isASCIILetterOrDigit || ".-_".utf8.contains($0) })
-        else {
-            throw ServiceError(.invalidField, "topic: a bundle id has 1 to 128 letters, digits, dots, hyphens and underscores")
-        }
     }
 }
 

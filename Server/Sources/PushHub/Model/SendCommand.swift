@@ -171,14 +171,18 @@ extension SendCommand {
 }
 
 /// What may travel in a header of the push service: a line break or a foreign byte there would end or forge a header.
-enum HeaderText {
+public enum HeaderText {
     /// Whether the text is visible ASCII.
     static func isSafe(_ text: String) -> Bool { text.utf8.allSatisfy { (0x21...0x7E).contains($0) } }
 
-    /// Throws unless the text is 1 to 128 letters, digits, dots, hyphens and underscores: a bundle identifier with its suffix.
+    /// Whether the text is 1 to 128 letters, digits, dots, hyphens and underscores: a bundle identifier with its suffix.
+    public static func isTopic(_ text: String) -> Bool {
+        (1...128).contains(text.utf8.count) && text.utf8.allSatisfy { $0.isASCIILetterOrDigit || ".-_".utf8.contains($0) }
+    }
+
+    /// Throws unless the text is a topic.
     static func checkTopic(_ topic: String) throws {
-        guard (1...128).contains(topic.utf8.count), topic.utf8.allSatisfy({ $0.isASCIILetterOrDigit || ".-_".utf8.contains($0) })
-        else {
+        guard isTopic(topic) else {
             throw ServiceError(.invalidField, "a topic has 1 to 128 letters, digits, dots, hyphens and underscores")
         }
     }
