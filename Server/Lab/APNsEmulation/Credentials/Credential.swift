@@ -1,6 +1,7 @@
 import APNsProtocol
 import Crypto
 import RichPushModel
+import WireText
 
 #if canImport(FoundationEssentials)
     import FoundationEssentials
@@ -96,8 +97,8 @@ struct PresentedToken: Sendable, Hashable {
     init?(_ text: String) {
         let parts = text.split(separator: ".", omittingEmptySubsequences: false)
         guard text.utf8.count <= 4_096, parts.count == 3,
-            let headerBytes = APNsText.base64URL(parts[0]), let claimBytes = APNsText.base64URL(parts[1]),
-            let signature = APNsText.base64URL(parts[2]), !signature.isEmpty
+            let headerBytes = Base64URL.bytes(of: parts[0]), let claimBytes = Base64URL.bytes(of: parts[1]),
+            let signature = Base64URL.bytes(of: parts[2]), !signature.isEmpty
         else { return nil }
         let decoder = JSONDecoder()
         guard let header = try? decoder.decode(Header.self, from: Data(headerBytes)), header.alg == "ES256",

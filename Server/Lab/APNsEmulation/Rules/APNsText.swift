@@ -56,35 +56,6 @@ enum APNsText {
         return padding <= 2
             && bytes.dropLast(padding).allSatisfy { isAlphanumeric($0) || $0 == UInt8(ascii: "+") || $0 == UInt8(ascii: "/") }
     }
-
-    /// Decodes base64url without padding; `nil` for any other byte, padding included (RFC 7515).
-    static func base64URL(_ text: Substring) -> [UInt8]? {
-        var result: [UInt8] = []
-        result.reserveCapacity(text.utf8.count * 3 / 4)
-        var bits: UInt32 = 0
-        var count = 0
-        for byte in text.utf8 {
-            guard let value = sextet(byte) else { return nil }
-            bits = bits << 6 | UInt32(value)
-            count += 6
-            if count >= 8 {
-                count -= 8
-                result.append(UInt8(truncatingIfNeeded: bits >> UInt32(count)))
-            }
-        }
-        return count >= 6 ? nil : result
-    }
-
-    private static func sextet(_ byte: UInt8) -> UInt8? {
-        switch byte {
-        case UInt8(ascii: "A")...UInt8(ascii: "Z"): byte - UInt8(ascii: "A")
-        case UInt8(ascii: "a")...UInt8(ascii: "z"): byte - UInt8(ascii: "a") + 26
-        case UInt8(ascii: "0")...UInt8(ascii: "9"): byte - UInt8(ascii: "0") + 52
-        case UInt8(ascii: "-"): 62
-        case UInt8(ascii: "_"): 63
-        default: nil
-        }
-    }
 }
 
 /// A topic taken apart into bundle id and suffix (Reference/APNs.md#3-3).
