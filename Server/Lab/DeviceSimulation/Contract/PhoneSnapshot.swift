@@ -116,6 +116,8 @@ public struct PhoneSnapshot: Hashable, Sendable, Codable {
         public var busy = false
         /// Why it failed last time, as a message for the user.
         public var error: String?
+        /// Whether it failed because the server took neither the password nor the token.
+        public var isRefused = false
     }
 
     /// One entry of the notification centre.

@@ -236,7 +236,12 @@ extension SimulatedPhone {
             _ = try? await engine.refresh()
         } catch {
             guard isRunning(engine) else { return }
-            view.signIn = .init(busy: false, error: PhoneMessages.sentence(for: error))
+            let isRefused =
+                switch error {
+                case .wrongPassword, .tokenRejected: true
+                default: false
+                }
+            view.signIn = .init(busy: false, error: PhoneMessages.sentence(for: error), isRefused: isRefused)
         }
         await readApp()
         publish()

@@ -85,7 +85,7 @@ struct PhoneSession: Sendable {
         guard snapshot.user == nil else { return }
         let reason = snapshot.signIn.error ?? "the app could not sign in"
         Terminal.note("clarion: \(reason)")
-        throw ["password", "token"].contains(where: reason.contains) ? ExitCode.noPermission : ExitCode.unreachable
+        throw snapshot.signIn.isRefused ? ExitCode.noPermission : ExitCode.unreachable
     }
 
     private func obey() async {
