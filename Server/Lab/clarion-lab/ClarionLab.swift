@@ -39,12 +39,18 @@ private struct DemoCommand: AsyncParsableCommand {
     @Flag(help: "Begin afresh: remove what an earlier demo left in the folder.")
     var fresh = false
 
+    /// `clarion` as it was called, or beside this program when this one was called itself.
+    private static var program: String {
+        let called = CommandLine.arguments.first ?? "clarion"
+        return called.hasSuffix(LabProgram.name) ? String(called.dropLast(LabProgram.name.count)) + "clarion" : called
+    }
+
     func validate() throws {
         if let port, !(0...65_535).contains(port) { throw ValidationError("--port is a number from 0 to 65535") }
     }
 
     func run() async throws {
-        let options = DemoOptions(port: port, directory: directory, startsAfresh: fresh)
+        let options = DemoOptions(port: port, directory: directory, startsAfresh: fresh, program: Self.program)
         try await ServiceStart.coded { try await DemoService.run(options) { Terminal.say($0) } }
     }
 }

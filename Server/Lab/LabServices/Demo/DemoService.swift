@@ -25,12 +25,15 @@ public struct DemoOptions: Hashable, Sendable {
     public var directory: String
     /// Whether the state of an earlier demo is removed first.
     public var startsAfresh: Bool
+    /// How `clarion` is called from this shell, for the commands that the demo prints.
+    public var program: String
 
     /// Creates options.
-    public init(port: Int?, directory: String, startsAfresh: Bool) {
+    public init(port: Int?, directory: String, startsAfresh: Bool, program: String) {
         self.port = port
         self.directory = directory
         self.startsAfresh = startsAfresh
+        self.program = program
     }
 }
 
@@ -51,10 +54,11 @@ public enum DemoService {
                     "  Press Clarion's icon there and sign in with any name; the password is the name. Then press Send push.")
                 announce("  Server, hub, APNs client and phone are the real ones; Apple and iOS are simulated on this machine.")
                 announce("")
-                announce("  Interface  http://127.0.0.1:\(port)/docs/api, with the name and password of alice, or with a key:")
-                announce("  clarion key create shop --scope send status --data-directory \(options.directory)/server")
-                announce("  A push to alice, once a phone is signed in as alice:")
+                announce("  Send to alice from a terminal, once a phone is signed in as alice:")
                 announce("  \(Self.send(port))")
+                announce("")
+                announce("  Make a key for a service, and try the API with it at http://127.0.0.1:\(port)/docs/api:")
+                announce("  \(options.program) key create shop --scope send status --data-directory \(options.directory)/server")
                 announce("")
                 announce("  State is kept in \(options.directory). Stop with Control-C.")
             }
