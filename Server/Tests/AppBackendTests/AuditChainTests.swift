@@ -1,4 +1,5 @@
 import AppBackend
+import AuditTrail
 import PushHub
 import RichPushModel
 import ServiceErrors
@@ -82,6 +83,18 @@ struct AuditChainTests {
         #expect(report.entries == 1)
     }
 
+    @Test("an audit that is pruned while it is read is read anew, and verifies")
+    func prunedMeanwhile() async throws {
+        let bench = try await AuditBench()
+        let keeper = try bench.keeper(retention: .seconds(86_400))
+        _ = try await keeper.checkpoint()
+        bench.test.clock.advance(by: .seconds(86_401))
+        let reader = AuditReader(store: PrunedStore(inner: bench.test.store, keeper: keeper))
+        let report = try await reader.verify(with: try AuditBench.signingKey().publicKey)
+        #expect(report.problems == [])
+        #expect(report.prunedTo == bench.last)
+    }
+
     @Test("an erased user is in no entry any more, and the audit verifies")
     func erased() async throws {
         let bench = try await AuditBench()
@@ -142,4 +155,38 @@ struct AuditChainTests {
         (filter.action, filter.subject) = (.userCreated, "BOB")
         #expect(try await bench.backend.audit.page(filter).entries.map(\.subject) == ["bob"])
     }
+}
+
+/// A store whose audit is pruned as soon as its ends were read.
+private struct PrunedStore: AuditStore {
+    let inner: any AuditStore
+    let keeper: AuditKeeper
+
+    func auditEnds() async throws -> AuditEnds {
+        let ends = try await inner.auditEnds()
+        _ = try await keeper.prune()
+        return ends
+    }
+
+    func record(_ entry: AuditEntry) async throws { try await inner.record(entry) }
+    func sealAudit(limit: Int) async throws -> Int { try await inner.sealAudit(limit: limit) }
+    func keep(_ checkpoint: AuditCheckpoint, at now: Timestamp) async throws { try await inner.keep(checkpoint, at: now) }
+
+    func auditEntries(_ filter: AuditFilter, before number: Int64, limit: Int) async throws -> [SealedAuditEntry] {
+        try await inner.auditEntries(filter, before: number, limit: limit)
+    }
+
+    func auditEntries(after number: Int64, limit: Int) async throws -> [SealedAuditEntry] {
+        try await inner.auditEntries(after: number, limit: limit)
+    }
+
+    func auditCheckpoints(after size: Int64, limit: Int) async throws -> [AuditCheckpoint] {
+        try await inner.auditCheckpoints(after: size, limit: limit)
+    }
+
+    func pruneAudit(madeBefore moment: Timestamp, at now: Timestamp, limit: Int) async throws -> Int {
+        try await inner.pruneAudit(madeBefore: moment, at: now, limit: limit)
+    }
+
+    func eraseAudit(of name: UserName, limit: Int) async throws -> Int { try await inner.eraseAudit(of: name, limit: limit) }
 }

@@ -257,6 +257,30 @@ import Testing
         }
     }
 
+    @Test("a caller that waits for a fetch that fails is answered from the newer keys that another node stored")
+    func waiterOnOtherNode() async throws {
+        let server = IssuerTestServer(keys: SigningKey.es256.jwk())
+        let store = MemoryKeySetStore()
+        let node = try await RunningVerifier(server, store: store)
+        try await node.run {
+            #expect(await node.reason(Self.old) == nil)
+            #expect(await node.isAsleep())
+            node.clock.advance(by: .seconds(60))
+            server.gate.close()
+            let waiting = Task { await node.reason(Self.new) }
+            await server.gate.holds(1)
+            #expect(await eventually { node.verifier.waiterCount == 1 })
+            try await store.save(
+                StoredKeySet(
+                    issuer: Samples.issuer, source: IssuerTestServer.discoveryAddress,
+                    document: Array(Raw.keySet(SigningKey.otherES256.jwk("k2")).utf8), fetchedAt: node.clock.now,
+                    life: .seconds(3_600)))
+            server.isDown = true
+            server.gate.open()
+            #expect(await waiting.value == nil)
+        }
+    }
+
     @Test("an empty key set is the issuer's word: every key is revoked")
     func emptied() async throws {
         let server = IssuerTestServer(keys: SigningKey.es256.jwk())

@@ -67,6 +67,15 @@ struct UserCommandTests {
         }
     }
 
+    @Test(
+        "an overlap of keys beyond a week is a usage error that says so, however large",
+        arguments: ["169", "9223372036854775807"])
+    func overlap(_ hours: String) async throws {
+        let answer = try await Self.clarion(["key", "roll", "1", "--overlap-hours", hours])
+        #expect(answer.status == 64)
+        #expect(answer.text.contains("--overlap-hours: from 0 to 168"), "\(answer.text)")
+    }
+
     private struct Minted: Decodable {
         var token: String
         var expiresAt: Timestamp
