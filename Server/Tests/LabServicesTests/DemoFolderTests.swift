@@ -14,7 +14,7 @@ struct DemoFolderTests {
     }
 
     private func prepare(_ folder: String, afresh: Bool) throws {
-        try DemoFolder.prepare(DemoOptions(port: nil, directory: folder, startsAfresh: afresh))
+        try DemoFolder.prepare(DemoOptions(port: nil, directory: folder, startsAfresh: afresh, program: "clarion"))
     }
 
     @Test("is emptied when that was asked for, and not while another demo runs in it")
