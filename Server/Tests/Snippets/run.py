@@ -60,9 +60,11 @@ def fault(language, text):
             file.write(text)
         with open(os.path.join(folder, "chart.png"), "wb") as file:
             file.write(picture())
+        # Go keeps its cache at home, and refuses to run without one.
+        environment = {"HOME": folder, **os.environ}
         for command in commands:
             try:
-                done = subprocess.run(command, cwd=folder, capture_output=True, text=True, timeout=300)
+                done = subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True, timeout=300)
             except subprocess.TimeoutExpired:
                 return "it did not end within 300 seconds"
             if done.returncode != 0:

@@ -44,8 +44,10 @@ def force_quit_from_a_locked_phone_shows_nothing(page, user):
     page.turn_to(1)
     home(page)
     page.press("control-centre")
-    if page.find("clear-notifications"):
+    page.see("notification-centre")
+    if page.all("notice"):
         page.press("clear-notifications")
+        page.wait("the notification centre to be empty", lambda: not page.all("notice"))
     page.press("control-centre")
     added = open_anew(page, LATE_SNAPSHOTS)
     if not page.find("guide-next"):
