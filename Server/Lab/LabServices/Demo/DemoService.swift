@@ -58,12 +58,24 @@ public enum DemoService {
                 announce("  \(Self.send(port))")
                 announce("")
                 announce("  Make a key for a service, and try the API with it at http://127.0.0.1:\(port)/docs/api:")
-                announce("  \(options.program) key create shop --scope send status --data-directory \(options.directory)/server")
+                announce("  \(Self.keyCreation(options))")
                 announce("")
                 announce("  State is kept in \(options.directory). Stop with Control-C.")
             }
         }
         try await ProcessServices.run([demoService], deadline: .seconds(5), logger: logger)
+    }
+
+    /// A command for the terminal that makes a key at the demo's server.
+    private static func keyCreation(_ options: DemoOptions) -> String {
+        let folder = word(options.directory + "/server")
+        return "\(word(options.program)) key create shop --scope send status --data-directory \(folder)"
+    }
+
+    /// A path as one word of a shell command.
+    private static func word(_ path: String) -> String {
+        let isPlain = path.allSatisfy { $0.isASCII && ($0.isLetter || $0.isNumber) || "/.-_".contains($0) }
+        return isPlain ? path : "'" + path.replacing("'", with: #"'\''"#) + "'"
     }
 
     /// A command for the terminal that sends a link to alice.
