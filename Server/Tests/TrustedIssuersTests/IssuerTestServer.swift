@@ -62,8 +62,13 @@ final class IssuerTestServer: KeySetFetching {
 /// Keeps key sets in memory, as the database of several nodes would.
 final class MemoryKeySetStore: KeySetStore {
     private let sets = Mutex<[String: StoredKeySet]>([:])
+    /// What every load passes.
+    let gate = Gate()
 
-    func load(issuer: String) async throws(KeySetFault) -> StoredKeySet? { sets.withLock { $0[issuer] } }
+    func load(issuer: String) async throws(KeySetFault) -> StoredKeySet? {
+        await gate.pass()
+        return sets.withLock { $0[issuer] }
+    }
 
     func save(_ set: StoredKeySet) async throws(KeySetFault) { sets.withLock { $0[set.issuer] = set } }
 }

@@ -11,6 +11,13 @@ import Testing
     /// Signed with the key that the issuer has after its rotation.
     private static let new = Samples.token(header: Samples.header(.es256, ["kid": "\"k2\""]), key: .otherES256)
 
+    /// A set with one key, as a node that fetched it at this moment stores it.
+    private static func stored(_ key: String, at moment: Timestamp) -> StoredKeySet {
+        StoredKeySet(
+            issuer: Samples.issuer, source: IssuerTestServer.discoveryAddress, document: Array(Raw.keySet(key).utf8),
+            fetchedAt: moment, life: .seconds(3_600))
+    }
+
     @Test("keys are found by discovery, at an address, and in a file")
     func sources() async throws {
         let server = IssuerTestServer(keys: SigningKey.es256.jwk())
@@ -248,11 +255,7 @@ import Testing
             #expect(await node.isAsleep())
             server.isDown = true
             node.clock.advance(by: .seconds(60))
-            try await store.save(
-                StoredKeySet(
-                    issuer: Samples.issuer, source: IssuerTestServer.discoveryAddress,
-                    document: Array(Raw.keySet(SigningKey.otherES256.jwk("k2")).utf8), fetchedAt: node.clock.now,
-                    life: .seconds(3_600)))
+            try await store.save(Self.stored(SigningKey.otherES256.jwk("k2"), at: node.clock.now))
             #expect(await node.reason(Self.new) == nil)
         }
     }
@@ -270,13 +273,13 @@ import Testing
             let waiting = Task { await node.reason(Self.new) }
             await server.gate.holds(1)
             #expect(await eventually { node.verifier.waiterCount == 1 })
-            try await store.save(
-                StoredKeySet(
-                    issuer: Samples.issuer, source: IssuerTestServer.discoveryAddress,
-                    document: Array(Raw.keySet(SigningKey.otherES256.jwk("k2")).utf8), fetchedAt: node.clock.now,
-                    life: .seconds(3_600)))
+            try await store.save(Self.stored(SigningKey.otherES256.jwk("k2"), at: node.clock.now))
             server.isDown = true
+            store.gate.close()
             server.gate.open()
+            await store.gate.holds(1)
+            #expect(node.verifier.waiterCount == 1)
+            store.gate.open()
             #expect(await waiting.value == nil)
         }
     }
