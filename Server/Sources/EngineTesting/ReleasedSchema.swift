@@ -1,4 +1,5 @@
 import Foundation
+import RichPushModel
 import SQLStorage
 
 /// Databases as released versions left them: for each the schema in the words of each engine, and one set of rows for both.
@@ -14,18 +15,26 @@ public enum ReleasedSchema {
         .deletingLastPathComponent().appending(path: "Tests/Released")
 
     /// The statements that make the database of a version in an empty one. Every table has rows, but for `emptyTables`.
-    public static func script(_ step: Int, _ dialect: SQLDialect) throws -> String {
+    ///
+    /// With `now` the rows are moved to the day before it. A server removes what is old, so rows of a fixed day would not last.
+    public static func script(_ step: Int, _ dialect: SQLDialect, dayBefore now: Timestamp? = nil) throws -> String {
         let schema = try text("schema-\(step).\(dialect.name).sql")
-        let rows = try text("schema-\(step).rows.sql")
+        var rows = try text("schema-\(step).rows.sql")
+        if let now {
+            let shift = now.milliseconds - 86_400_000 - firstMoment
+            rows.replace(/\b1795[0-9]{9}\b/) { Int64($0.output).map { String($0 + shift) } ?? String($0.output) }
+        }
+        // No record that is added later belongs to a send of the rows.
+        let next = "(SELECT MAX(order_mark) + 1 FROM notifications)"
         // The engines write bytes differently, and the counter is a table on one and a sequence on the other.
         return schema
             + (dialect == .sqlite
-                ? rows + "UPDATE order_numbers SET last_value = \(nextOrder);\n"
-                : rows.replacingOccurrences(of: "X'", with: "'\\x") + "SELECT setval('order_numbers', \(nextOrder));\n")
+                ? rows + "UPDATE order_numbers SET last_value = \(next);\n"
+                : rows.replacingOccurrences(of: "X'", with: "'\\x") + "SELECT setval('order_numbers', \(next));\n")
     }
 
-    /// The order number after the last one in the rows. A record that is added later belongs to no send of the rows.
-    private static let nextOrder: Int64 = 4_398_046_511_114
+    /// The first of the moments in the rows, in milliseconds. All of them are of that day or the next.
+    private static let firstMoment: Int64 = 1_795_000_000_000
 
     private static func text(_ name: String) throws -> String {
         try String(contentsOf: folder.appending(path: name), encoding: .utf8)

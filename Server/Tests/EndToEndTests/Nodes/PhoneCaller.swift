@@ -42,6 +42,6 @@ struct PhoneCaller {
             return try await group.next() ?? nil
         }
         let found = try #require(pushed, "no push came")
-        return try #require(PushEnvelope(payload: found)?.id)
+        return try #require(PushEnvelope(payload: found)?.id, "no rich push: \(String(decoding: found, as: UTF8.self))")
     }
 }

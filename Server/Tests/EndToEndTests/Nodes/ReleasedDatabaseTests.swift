@@ -14,7 +14,7 @@ struct ReleasedDatabaseTests {
     func file(schema: Int) async throws {
         try await TemporaryFolder.use { folder in
             let data = try dataDirectory(in: folder)
-            let script = try ReleasedSchema.script(schema, .sqlite)
+            let script = try ReleasedSchema.script(schema, .sqlite, dayBefore: SystemClock().now)
             let database = try SQLiteDatabase(path: data + "/clarion.sqlite", access: .server)
             try await database.write { try $0.script(script) }
             try database.close()
@@ -30,7 +30,8 @@ struct ReleasedDatabaseTests {
             let postgres = try await ThrowAwayPostgreSQL.ofProcess()
             let shared = try await SharedPlaces.database(at: postgres)
             let name = try #require(shared["CLARION_DATABASE_URL"]?.split(separator: "/").last?.prefix { $0 != "?" })
-            _ = try await postgres.run(script: "\\connect \(name)\n" + ReleasedSchema.script(schema, .postgresql))
+            let script = try ReleasedSchema.script(schema, .postgresql, dayBefore: SystemClock().now)
+            _ = try await postgres.run(script: "\\connect \(name)\n" + script)
             try await serves(dataDirectory(in: folder), in: folder, shared)
         }
     }
@@ -52,8 +53,7 @@ struct ReleasedDatabaseTests {
         let fleet = try await Fleet(folder: folder, size: 0)
         var options = fleet.options
         options.dataDirectory = data
-        // The rows are of one day, and they are to be there for years.
-        options.shared = shared.merging(["CLARION_RETENTION_CONTENT": "3650d"]) { $1 }
+        options.shared = shared
         let server = try await ServerProcess(options)
         let (ann, bob) = (caller("ann", server), caller("bob", server))
         var inbox = try await ann.call("GET", APIRoute.notifications).decoded(InboxPage.self)
