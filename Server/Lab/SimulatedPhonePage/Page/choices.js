@@ -23,4 +23,6 @@ function move(event) {
   const next = radios[(place + step + radios.length) % radios.length];
   next.click();
   next.focus();
+  // The page is drawn again a moment later, and Tab may come before.
+  for (const radio of radios) radio.tabIndex = radio === next ? 0 : -1;
 }
