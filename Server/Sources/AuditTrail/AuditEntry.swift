@@ -116,7 +116,8 @@ public struct AuditText: Hashable, Sendable {
     /// Whether the text is the one that was committed to. An erased text shows nothing, and is no fault.
     public var isTrue: Bool { content.map { $0.commitment == commitment } ?? true }
 
-    private static let limit = 2_000
+    /// How many scalars of a text are kept.
+    public static let limit = 2_000
 
     private static func isShown(_ scalar: Unicode.Scalar) -> Bool {
         switch scalar.properties.generalCategory {
@@ -176,8 +177,15 @@ public struct AuditEntry: Hashable, Sendable {
     public func pruned(to anchor: AuditHead, entries: Int64) -> AuditEntry {
         causing(
             .auditPruned, subject: "", object: "\(anchor.size)",
-            details: "entries=\(entries) hash=\(Hexadecimal.text(of: anchor.hash))")
+            details: "entries=\(entries) \(Self.anchor(anchor))")
     }
+
+    /// Whether this is the entry of the pruning that made a head the anchor.
+    func prunes(to anchor: AuditHead) -> Bool {
+        action == .auditPruned && object == "\(anchor.size)" && details.content?.text.hasSuffix(Self.anchor(anchor)) == true
+    }
+
+    private static func anchor(_ head: AuditHead) -> String { "hash=\(Hexadecimal.text(of: head.hash))" }
 
     /// How details name an installation, whose id is a person's and goes with them.
     public static func installation(_ id: String) -> String { "installation=\(id)" }

@@ -1,20 +1,54 @@
 import AppBackend
 import AuditTrail
 import HTTPService
+import HTTPTypes
 import Hummingbird
+import NIOCore
 import RichPushModel
 import ServiceErrors
+
+#if canImport(FoundationEssentials)
+    import FoundationEssentials
+#else
+    import Foundation
+#endif
 
 extension BackendRoutes {
     func addAuditRoutes(to router: some RouterMethods<ServiceRequestContext>) {
         add(.get, "audit", for: .readAudit, to: router) { call in
             let query = try call.query("action", "actor", "subject", "from", "until", "before", "limit")
             let before = try query.number("before", in: 1...Int.max).map(Int64.init)
-            let limit = try query.number("limit", in: 1...AuditReader.pageLimit) ?? 100
+            let limit = try query.number("limit", in: 1...AuditReader.pageLimit)
             let filter = try AuditFilter(query)
-            try await backend.noteAuditReading(filter, limit: limit, by: call.principal)
-            return try .json(await backend.audit.page(filter, before: before, limit: limit))
+            let wantsLines = call.request.headers[.accept]?.contains(UserImportLines.mediaType) == true
+            let bound = limit ?? (wantsLines ? nil : 100)
+            try await backend.noteAuditReading(filter, limit: bound, by: call.principal)
+            if wantsLines { return lines(filter, before: before, limit: bound ?? .max) }
+            return try .json(await backend.audit.page(filter, before: before, limit: bound ?? 100))
         }
+    }
+
+    /// All entries as lines of JSON, page by page. What is wrong before the first line is an error answer; later the body is cut off.
+    private func lines(_ filter: AuditFilter, before: Int64?, limit: Int) -> Response {
+        Response(
+            status: .ok, headers: [.contentType: UserImportLines.mediaType, .cacheControl: "no-store"],
+            body: ResponseBody { [audit = backend.audit] writer in
+                let encoder = JSONEncoder()
+                encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
+                var (before, left) = (before, limit)
+                repeat {
+                    let page = try await audit.page(filter, before: before, limit: min(left, AuditReader.pageLimit))
+                    var lines = ByteBuffer()
+                    for entry in page.entries {
+                        lines.writeBytes(try encoder.encode(entry))
+                        lines.writeInteger(UInt8(ascii: "\n"))
+                    }
+                    if lines.readableBytes > 0 { try await writer.write(lines) }
+                    left -= page.entries.count
+                    before = page.next
+                } while before != nil && left > 0
+                try await writer.finish(nil)
+            })
     }
 }
 

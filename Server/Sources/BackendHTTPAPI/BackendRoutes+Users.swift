@@ -66,10 +66,9 @@ extension BackendRoutes {
         _ = try call.query()
         let name = try call.userName()
         let change = try await call.request.readJSON(UserChange.self, known: FieldNames.userChange, limits: options.json)
-        if let role = change.role { try await backend.setRole(role, ofUser: name, by: call.principal) }
-        if let tags = change.tags { try await backend.setTags(tags, ofUser: name, by: call.principal) }
-        if let password = change.password { try await backend.setPassword(password, ofUser: name, by: call.principal) }
-        if let disabled = change.disabled { try await backend.setDisabled(disabled, ofUser: name, by: call.principal) }
+        try await backend.changeUser(
+            name: name, role: change.role, tags: change.tags, password: change.password, isDisabled: change.disabled,
+            by: call.principal)
         return try .json(UserAnswer(await backend.user(name)))
     }
 

@@ -65,8 +65,7 @@ private struct AuditVerifyCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "verify", abstract: "Read the whole audit and find entries that were changed, removed or inserted.",
         discussion: """
-            Ends with 1 when something is wrong. A checkpoint that was kept elsewhere also shows an audit that was rewritten as a whole. \
-            What was committed within the last second is not sealed yet and not verified.
+            Ends with 1 when something is wrong. A checkpoint that was kept elsewhere also shows an audit that was rewritten as a whole.
             """)
 
     @Option(
@@ -95,6 +94,10 @@ private struct AuditVerifyCommand: AsyncParsableCommand {
         } else {
             print("\(report.entries) entries up to \(report.size), \(report.checkpoints) checkpoints, head \(report.hash)")
             if report.prunedTo > 0 { print("entries up to \(report.prunedTo) were pruned") }
+            if report.erased > 0 { print("\(report.erased) entries have an erased text") }
+            if report.prunedCheckpoints > 0 {
+                print("\(report.prunedCheckpoints) checkpoints are of pruned entries; only their signatures were verified")
+            }
             print(report.problems.isEmpty ? "nothing is wrong" : report.problems.joined(separator: "\n"))
         }
         guard report.problems.isEmpty else { throw ExitCode(1) }

@@ -33,6 +33,10 @@ struct AuditChainTests {
             ("UPDATE audit_entries SET object = '999' WHERE number = 2", "entry 2 was changed or inserted"),
             ("UPDATE audit_entries SET subject = 'zoe' WHERE number = 2", "a text of entry 2 was replaced"),
             ("UPDATE audit_entries SET details = 'role=none' WHERE number = 2", "a text of entry 2 was replaced"),
+            ("UPDATE audit_entries SET actor_name = 'zoe' WHERE number = 2", "entry 2 was changed or inserted"),
+            ("UPDATE audit_entries SET subject_name = NULL WHERE number = 2", "entry 2 was changed or inserted"),
+            ("UPDATE audit_entries SET action = 'no.such' WHERE number = 2", "entry 2 was changed or inserted"),
+            ("UPDATE audit_entries SET details_salt = NULL WHERE number = 2", "entry 2 was changed or inserted"),
             ("DELETE FROM audit_entries WHERE number = 2", "entry 2 is missing"),
             ("DELETE FROM audit_entries WHERE number IN (2, 3)", "entries 2 to 3 are missing"),
         ])
@@ -81,6 +85,35 @@ struct AuditChainTests {
         #expect(report.problems == [])
         #expect(report.prunedTo == bench.last)
         #expect(report.entries == 1)
+    }
+
+    @Test("an audit that was cut off at a checkpoint is not taken for a pruned one, and its old entries are listed no more")
+    func cutAtCheckpoint() async throws {
+        let bench = try await AuditBench()
+        let note = try #require(try await bench.keeper().checkpoint())
+        try await bench.backend.setRole(.admin, ofUser: "bob", by: bench.root)
+        while try await bench.test.store.sealAudit(limit: 100) > 0 {}
+        try await bench.change(
+            "UPDATE audit_heads SET anchor_size = \(bench.last), anchor_hash = (SELECT hash FROM audit_entries WHERE number = \(bench.last))"
+        )
+        let found = try await bench.report()
+        #expect(found.problems == ["the audit begins after entry \(note.head.size), and no entry says that it was pruned to there"])
+        #expect(try await bench.backend.audit.page().entries.map(\.action) == ["user.changed"])
+    }
+
+    @Test("a checkpoint from elsewhere of entries that were pruned is counted, and is no problem")
+    func prunedCheckpoint() async throws {
+        let bench = try await AuditBench()
+        let keeper = try bench.keeper(retention: .seconds(86_400))
+        let old = try #require(try await keeper.checkpoint())
+        try await bench.backend.setRole(.admin, ofUser: "bob", by: bench.root)
+        try await keeper.seal()
+        _ = try await keeper.checkpoint()
+        bench.test.clock.advance(by: .seconds(86_401))
+        _ = try await keeper.prune()
+        let found = try await bench.backend.audit.verify(with: try AuditBench.signingKey().publicKey, foreign: [old])
+        #expect(found.problems == [])
+        #expect(found.prunedCheckpoints == 1)
     }
 
     @Test("an audit that is pruned while it is read is read anew, and verifies")
@@ -143,6 +176,46 @@ struct AuditChainTests {
         #expect(try await bench.entries().map(\.subject) == ["ann"])
     }
 
+    @Test("a page examines a bounded number of entries, and the next one goes on")
+    func windows() async throws {
+        let bench = try await AuditBench()
+        for number in 0..<45 { try await bench.backend.addUser(name: "user-\(number)", password: nil, role: .user, by: bench.root) }
+        while try await bench.test.store.sealAudit(limit: 100) > 0 {}
+        let reader = AuditReader(store: bench.test.store, window: 3)
+        var filter = AuditFilter()
+        filter.action = .keyCreated
+        let first = try await reader.page(filter)
+        #expect(first.entries.isEmpty)
+        #expect(first.next == bench.last + 45 + 1 - 30)
+        var (found, next) = (first.entries, first.next)
+        while next != nil {
+            let page = try await reader.page(filter, before: next)
+            (found, next) = (found + page.entries, page.next)
+        }
+        #expect(found.map(\.subject) == ["shop"])
+        #expect(try await reader.page(limit: 50).entries.count == 30)
+        filter.subject = "shop"
+        #expect(try await reader.page(filter).entries.map(\.subject) == ["shop"])
+    }
+
+    @Test("who manages users alone erases nothing of a user of the name who was removed before; an administrator does")
+    func earlierUser() async throws {
+        let bench = try await AuditBench()
+        let desk = try await bench.test.signIn(with: try await bench.test.key("desk", "users", by: bench.root))
+        try await bench.backend.addUser(name: "zoe", password: TestBackend.password(of: "zoe"), role: .admin, by: bench.root)
+        try await bench.backend.setRole(.admin, ofUser: "bob", by: try await bench.test.signIn("zoe"))
+        try await bench.backend.removeUser(name: "zoe", by: bench.root)
+        while try await bench.test.store.sealAudit(limit: 100) > 0 {}
+        bench.test.clock.advance(by: .seconds(1))
+        func count() async throws -> Int { try await bench.test.audit().count { $0.actor?.hasPrefix("zoe ") == true } }
+        try await bench.backend.addUser(name: "zoe", password: nil, role: .user, by: desk)
+        try await bench.backend.eraseUser(name: "zoe", by: desk)
+        #expect(try await count() == 1)
+        try await bench.backend.addUser(name: "zoe", password: nil, role: .user, by: bench.root)
+        try await bench.backend.eraseUser(name: "zoe", by: bench.root)
+        #expect(try await count() == 0)
+    }
+
     @Test("the audit is read in pages, newest first, and by filters")
     func pages() async throws {
         let bench = try await AuditBench()
@@ -172,8 +245,8 @@ private struct PrunedStore: AuditStore {
     func sealAudit(limit: Int) async throws -> Int { try await inner.sealAudit(limit: limit) }
     func keep(_ checkpoint: AuditCheckpoint, at now: Timestamp) async throws { try await inner.keep(checkpoint, at: now) }
 
-    func auditEntries(_ filter: AuditFilter, before number: Int64, limit: Int) async throws -> [SealedAuditEntry] {
-        try await inner.auditEntries(filter, before: number, limit: limit)
+    func auditEntries(_ filter: AuditFilter, after: Int64, before: Int64, limit: Int) async throws -> [SealedAuditEntry] {
+        try await inner.auditEntries(filter, after: after, before: before, limit: limit)
     }
 
     func auditEntries(after number: Int64, limit: Int) async throws -> [SealedAuditEntry] {
@@ -188,5 +261,7 @@ private struct PrunedStore: AuditStore {
         try await inner.pruneAudit(madeBefore: moment, at: now, limit: limit)
     }
 
-    func eraseAudit(of name: UserName, limit: Int) async throws -> Int { try await inner.eraseAudit(of: name, limit: limit) }
+    func eraseAudit(of user: User, since: Timestamp, batch: Int) async throws {
+        try await inner.eraseAudit(of: user, since: since, batch: batch)
+    }
 }

@@ -11,7 +11,8 @@ struct AuditTests {
     func acts(act: AuditedAct) async throws {
         let bench = try await AuditBench()
         try await act.run(bench)
-        let entries = try await bench.entries()
+        // A recall ends the send, and the server says so.
+        let entries = try await bench.entries().filter { $0.action != "send.ended" }
         #expect(entries.map(\.action) == [act.action.rawValue])
         let entry = try #require(entries.first)
         #expect(entry.actorKind == "user")
@@ -76,6 +77,21 @@ struct AuditTests {
         #expect(entries.first?.actorKind == "server")
         #expect(entries.first?.object == "\(bench.send)")
         #expect(entries.first?.details?.hasPrefix("state=completed targets=1") == true)
+    }
+
+    @Test("the end of a send that was recalled, and of one that the hub refused, has its entry")
+    func otherEnds() async throws {
+        let bench = try await AuditBench()
+        try await bench.backend.recall(bench.send, for: bench.root)
+        let recalled = try #require(try await bench.entries().first { $0.action == "send.ended" })
+        #expect(recalled.object == "\(bench.send)")
+        #expect(recalled.details?.hasPrefix("state=cancelled targets=1") == true)
+        for _ in 0..<2 {
+            bench.test.hub.failNext(.before(ServiceError(.invalidField)))
+            #expect(await code { _ = try await bench.test.send(bench.root, to: "beta", key: "k") } == .invalidField)
+        }
+        let ends = try await bench.entries().filter { $0.action == "send.ended" }.map(\.details)
+        #expect(ends == [recalled.details, "state=refused targets=0"])
     }
 
     @Test("a phone that signs in and out with its user's password leaves an entry of each, with its id")

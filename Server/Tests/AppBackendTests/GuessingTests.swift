@@ -14,7 +14,7 @@ struct GuessingTests {
     ) async -> ServiceErrorCode? {
         await code {
             _ = try await (authenticator ?? test.backend.parts.authenticator).authenticate(
-                user: user, password: password, from: SourceAddress(source))
+                user: user, password: password, from: SourceAddress(source), refused: {})
         }
     }
 

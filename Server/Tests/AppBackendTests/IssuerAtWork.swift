@@ -87,7 +87,7 @@ struct IssuerAtWork {
         while try await test.store.sealAudit(limit: 100) > 0 {}
         var filter = AuditFilter()
         filter.action = action
-        return try await test.store.auditEntries(filter, before: .max, limit: 100).map(\.entry)
+        return try await test.store.auditEntries(filter, after: 0, before: .max, limit: 100).map(\.entry)
     }
 
     /// Why tokens were refused, the last first.

@@ -80,6 +80,19 @@ struct SealingTests {
         }
     }
 
+    @Test("a service key gets the keys of users to whom it may send")
+    func serviceKeys() async throws {
+        let test = try await TestBackend()
+        _ = try await test.user("ann")
+        let backend = test.backend
+        let shop = try await test.signIn(with: try await test.key("shop", "send:shop:"))
+        #expect(await code { _ = try await backend.sealingDirectory(users: ["ann"], for: shop) } == .forbidden)
+        #expect(try await backend.sealingDirectory(users: nil, for: shop).keys.isEmpty)
+        let team = try await test.signIn(with: try await test.key("team", "send:username:an"))
+        #expect(try await backend.sealingDirectory(users: ["ann"], for: team).keys.isEmpty)
+        #expect(await code { _ = try await backend.sealingDirectory(users: ["ann", "bob"], for: team) } == .forbidden)
+    }
+
     @Test("a hundred keys are named, and a hundred and one are too many for a seal")
     func manyKeys() async throws {
         // More devices than a user may have by default, which would end this before the seal does.

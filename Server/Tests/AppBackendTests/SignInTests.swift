@@ -155,14 +155,14 @@ import Testing
     func demonstration() async throws {
         let test = try await TestBackend()
         let demonstration = DemonstrationAuthenticator(users: test.store, clock: test.clock)
-        let ann = try await demonstration.authenticate(user: "ann", password: "ann", from: .local)
+        let ann = try await demonstration.authenticate(user: "ann", password: "ann", from: .local, refused: {})
         #expect(ann.role == .sender)
         for (user, password) in [("ann", "ann"), ("Ann", "Ann"), ("ann", "Ann"), ("ANN", "ann")] {
-            let other = try await demonstration.authenticate(user: user, password: password, from: .local)
+            let other = try await demonstration.authenticate(user: user, password: password, from: .local, refused: {})
             #expect(other == ann, "a user is one however the name is written")
         }
         for (user, password) in [("ann", "anna"), ("ann", ""), ("", ""), ("a b", "a b"), ("a/b", "a/b")] {
-            let found = await code { _ = try await demonstration.authenticate(user: user, password: password, from: .local) }
+            let found = await code { _ = try await demonstration.authenticate(user: user, password: password, from: .local, refused: {}) }
             #expect(found == .unauthenticated)
         }
         // Such a user has no password, so the rule ends where the demonstration ends.

@@ -51,6 +51,25 @@ import struct RichPushModel.Tag
         #expect(try await issuer.test.rows(of: "identities") == 1)
     }
 
+    @Test("a user whom the backend created is adopted where the settings allow it, once, with an entry")
+    func adoption() async throws {
+        let issuer = try await IssuerAtWork(["adopt-users": ["true"]])
+        try await issuer.backend.addUser(name: "Ann", password: nil, role: .user)
+        #expect(try await issuer.exchange(try issuer.token("ann")).user == "Ann")
+        #expect(try await issuer.exchange(try issuer.token("ann"), "tablet", handle: 2).user == "Ann")
+        let adopted = try await issuer.audit(.userChanged).map(\.details.content?.text)
+        #expect(adopted == ["identity=adopted with=token issuer=\(IssuerAtWork.name)"])
+        #expect(await code { try await issuer.exchange(try issuer.token("ANN"), "other", handle: 3) } == .conflict)
+        #expect(await code { try await issuer.exchange(try issuer.token("bob"), "other", handle: 3) } == .unauthenticated)
+    }
+
+    @Test("a user whom the backend created is not joined without that setting")
+    func noAdoption() async throws {
+        let issuer = try await IssuerAtWork()
+        try await issuer.backend.addUser(name: "ann", password: nil, role: .user)
+        #expect(await code { try await issuer.exchange(try issuer.token("ann")) } == .conflict)
+    }
+
     @Test("an unknown user is refused where the settings create none")
     func unknownUser() async throws {
         let issuer = try await IssuerAtWork([:])
@@ -190,6 +209,7 @@ import struct RichPushModel.Tag
                 == .unauthenticated)
         #expect(try await issuer.test.rows(of: "installation_credentials") == 1)
         #expect(try await issuer.test.rows(of: "bindings") == 1)
+        #expect(try await issuer.refusals() == ["reason=elsewhere"])
     }
 
     @Test("a token for one installation signs no other in")
@@ -198,6 +218,7 @@ import struct RichPushModel.Tag
         let phone = try #require(InstallationID("phone"))
         let token = try await issuer.oneTime("ann") { $0.installation = phone }
         #expect(await code { try await issuer.exchange(token, "other") } == .unauthenticated)
+        #expect(try await issuer.refusals() == ["reason=elsewhere"])
         #expect(try await issuer.exchange(token).user == "ann")
     }
 

@@ -21,6 +21,14 @@ import Testing
         }
     }
 
+    /// Entries with the one that says that what is up to `anchor` was pruned.
+    private static func pruned(_ entries: [SealedAuditEntry], to anchor: AuditHead) throws -> [SealedAuditEntry] {
+        let last = try #require(entries.last)
+        let entry = AuditEntry(.auditPruned, by: .server, at: Timestamp(seconds: 99)).pruned(to: anchor, entries: anchor.size)
+        let head = AuditHead(size: last.number, hash: last.hash).appending(entry)
+        return entries + [SealedAuditEntry(number: head.size, entry: entry, hash: head.hash)]
+    }
+
     private static func checkpoint(
         _ entries: [SealedAuditEntry], at size: Int64, with key: AuditSigningKey = key
     ) throws -> AuditCheckpoint {
@@ -138,11 +146,37 @@ import Testing
     func pruned() throws {
         let entries = Self.chain(10)
         let anchor = try Self.checkpoint(entries, at: 6)
-        let rest = Array(entries.dropFirst(6))
+        let rest = try Self.pruned(Array(entries.dropFirst(6)), to: anchor.head)
         #expect(Self.problems(of: rest, anchor: anchor.head, checkpoints: [anchor, try Self.checkpoint(entries, at: 10)]) == [])
         #expect(Self.problems(of: Array(rest.dropFirst()), anchor: anchor.head, checkpoints: [anchor]) == [.missing(7...7)])
         let other = AuditHead(size: 6, hash: Array(repeating: 1, count: 32))
-        #expect(Self.problems(of: [], anchor: other, checkpoints: [anchor]) == [.contradictedCheckpoint(size: 6)])
+        let found = Self.problems(of: [], anchor: other, checkpoints: [anchor])
+        #expect(found == [.contradictedCheckpoint(size: 6), .unrecordedPruning(size: 6)])
+    }
+
+    @Test("a beginning that was cut off at a signed checkpoint is found, since no entry says that it was pruned")
+    func cutAtCheckpoint() throws {
+        let entries = Self.chain(10)
+        let (first, second) = (try Self.checkpoint(entries, at: 3), try Self.checkpoint(entries, at: 6))
+        let rest = Array(entries.dropFirst(6))
+        let problem = AuditProblem.unrecordedPruning(size: 6)
+        #expect(Self.problems(of: rest, anchor: second.head, checkpoints: [second]) == [problem])
+        #expect(Self.problems(of: try Self.pruned(rest, to: first.head), anchor: second.head, checkpoints: [second]) == [problem])
+    }
+
+    @Test("checkpoints of what was pruned and erased texts are counted")
+    func counts() throws {
+        let entries = Self.chain(10)
+        let anchor = try Self.checkpoint(entries, at: 6)
+        let old = [try Self.checkpoint(entries, at: 3), try Self.checkpoint(entries, at: 5)]
+        var verifier = AuditVerifier(anchor: anchor.head, checkpoints: old + [anchor], key: Self.key.publicKey)
+        for var sealed in try Self.pruned(Array(entries.dropFirst(6)), to: anchor.head) {
+            if sealed.number > 8 { sealed.entry.actor = AuditText(content: nil, commitment: sealed.entry.actor.commitment) }
+            verifier.read(sealed)
+        }
+        #expect(verifier.finish() == [])
+        #expect(verifier.prunedCheckpoints == 2)
+        #expect(verifier.erasedEntries == 3)
     }
 
     @Test("a beginning that was cut off where nothing was signed is found")
@@ -151,9 +185,9 @@ import Testing
         let cut = AuditHead(size: 5, hash: entries[4].hash)
         let rest = Array(entries.dropFirst(5))
         #expect(
-            Self.problems(of: rest, anchor: cut, checkpoints: [try Self.checkpoint(entries, at: 8)]) == [.unsignedAnchor(size: 5)]
-        )
-        #expect(Self.problems(of: rest, anchor: cut) == [.unsignedAnchor(size: 5)])
+            Self.problems(of: try Self.pruned(rest, to: cut), anchor: cut, checkpoints: [try Self.checkpoint(entries, at: 8)])
+                == [.unsignedAnchor(size: 5)])
+        #expect(Self.problems(of: rest, anchor: cut) == [.unsignedAnchor(size: 5), .unrecordedPruning(size: 5)])
     }
 
     @Test("the note of a checkpoint reads back, and another text is none")

@@ -88,6 +88,19 @@ struct ManagementRouteTests {
         #expect(try await bench.call(.get, "/api/v1/me", as: "bob").status == .unauthorized)
     }
 
+    @Test(
+        "a change of which one part is wrong changes nothing",
+        arguments: ["\"password\":\"bob\"", "\"tags\":[\"username:ann\"]", "\"tags\":[\"a b\"]", "\"color\":1"])
+    func wrongChange(part: String) async throws {
+        let bench = try await BackendBench()
+        let before = try await bench.call(.get, "/api/v1/users/bob", as: "root").decoded(User.self)
+        let body = "{\"role\":\"admin\",\"disabled\":true,\(part)}"
+        #expect(try await bench.json(.patch, "/api/v1/users/bob", as: "root", body).status == .badRequest)
+        let after = try await bench.call(.get, "/api/v1/users/bob", as: "root").decoded(User.self)
+        #expect(after.role == before.role)
+        #expect(after.disabledAt == nil)
+    }
+
     @Test("sessions that are ended over HTTP leave no credential")
     func endSessions() async throws {
         let bench = try await BackendBench()
@@ -219,6 +232,25 @@ struct ManagementRouteTests {
         let unknown = try await bench.call(.get, "/api/v1/audit?action=user.eaten", as: "eve")
         #expect(unknown.code == "invalid-field")
         #expect(unknown.detail?.contains("user.changed") == true)
+    }
+
+    @Test("the audit is read as lines, all entries or the newest")
+    func auditLines() async throws {
+        let bench = try await BackendBench()
+        for role in ["sender", "admin", "user"] {
+            _ = try await bench.json(.patch, "/api/v1/users/bob", as: "root", "{\"role\":\"\(role)\"}")
+        }
+        try await bench.sealAudit()
+        func lines(_ query: String) async throws -> [String?] {
+            let uri = "/api/v1/audit?action=user.changed\(query)"
+            let answer = try await bench.call(.get, uri, as: "eve", headers: [.accept: "application/x-ndjson"])
+            #expect(answer.headers[.contentType] == "application/x-ndjson")
+            return try answer.text.split(separator: "\n").map {
+                try JSONDecoder().decode(AuditAnswer.self, from: Data($0.utf8)).details
+            }
+        }
+        #expect(try await lines("") == ["role=user", "role=admin", "role=sender"])
+        #expect(try await lines("&limit=1") == ["role=user"])
     }
 
     @Test("the audit has who read it, and whom it was refused to")

@@ -25,7 +25,7 @@ import Testing
             fields: ["issuer": [Samples.issuer], "audiences": ["clarion"], "algorithms": ["RS256"]])
         #expect(issuer.keySource == .discovery(try #require(WebAddress(Samples.issuer))))
         #expect(issuer.userClaim == .subject && issuer.tagsClaim == nil && issuer.roleClaim == nil && issuer.roleRules.isEmpty)
-        #expect(issuer.tokenKind == .any && issuer.clients.isEmpty && !issuer.createsUsers)
+        #expect(issuer.tokenKind == .any && issuer.clients.isEmpty && !issuer.createsUsers && !issuer.adoptsUsers)
         #expect(issuer.leeway == .seconds(60) && issuer.longestLife == .seconds(86_400))
     }
 
@@ -37,13 +37,14 @@ import Testing
             "role-claim": ["/roles"],
             "role-values": ["a=b=sender"], "token-kind": ["access"], "clients": ["app"], "leeway-seconds": ["0"],
             "longest-life-seconds": ["3600"], "create-users": ["true"],
+            "adopt-users": ["true"],
         ])
         #expect(issuer.audiences == ["a", "b"] && issuer.clients == ["app"] && issuer.algorithms == [.es384, .edDSA])
         #expect(issuer.keySource == .address(try #require(WebAddress("https://keys.example.test/jwks?tenant=1"))))
         #expect(
             issuer.userClaim.text == "/oid" && issuer.tagsClaim?.text == "/cognito:groups" && issuer.roleClaim?.text == "/roles")
         #expect(issuer.roleRules == [TrustedIssuer.RoleRule(value: "a=b", role: .sender)] && issuer.tokenKind == .access)
-        #expect(issuer.leeway == .zero && issuer.longestLife == .seconds(3_600) && issuer.createsUsers)
+        #expect(issuer.leeway == .zero && issuer.longestLife == .seconds(3_600) && issuer.createsUsers && issuer.adoptsUsers)
     }
 
     @Test("all problems are reported at once, each with its field")

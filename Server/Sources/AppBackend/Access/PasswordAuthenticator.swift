@@ -36,12 +36,14 @@ public final class PasswordAuthenticator: UserAuthenticator {
         decoy = try await hasher.hash(Hexadecimal.random(byteCount: 16))
     }
 
-    public func authenticate(user: String, password: String, from source: SourceAddress) async throws -> User {
+    public func authenticate(
+        user: String, password: String, from source: SourceAddress, refused: () async throws -> Void
+    ) async throws -> User {
         let key = verified.key(of: [user.lowercased(), password])
         if let user = fresh.value(for: key, at: clock.uptime) { return user }
         if let user = try await recheck(key) { return user }
         return try await verification.run(key) {
-            try await self.attempt(user: user, password: password, key: key, source: source)
+            try await self.attempt(user: user, password: password, key: key, source: source, refused)
         }
     }
 
@@ -61,7 +63,9 @@ public final class PasswordAuthenticator: UserAuthenticator {
         return user
     }
 
-    private func attempt(user: String, password: String, key: [UInt8], source: SourceAddress) async throws -> User {
+    private func attempt(
+        user: String, password: String, key: [UInt8], source: SourceAddress, _ refused: () async throws -> Void
+    ) async throws -> User {
         let attempt = SignInAttempt(user: user, source: source)
         // Before anything is asked of the database, which a flood must not keep busy.
         guard shares.withLock({ $0.take(attempt) }) else { throw PasswordHashFault.queueFull.serviceError }
@@ -77,6 +81,7 @@ public final class PasswordAuthenticator: UserAuthenticator {
             await counter.succeed(attempt, charge)
             return found
         } catch let error as ServiceError where [.unauthenticated, .tooManyAttempts].contains(error.code) {
+            if error.code == .unauthenticated { try await refused() }
             throw error
         } catch {
             await counter.withdraw(attempt, charge)

@@ -26,12 +26,12 @@ enum SignInTokenForm: Sendable {
 /// What a caller with a refused token is answered.
 public enum TokenRefusal {
     /// Says why: an app's developer has nothing else to find the mistake with.
-    public static func error(_ reason: String) -> ServiceError {
+    static func error(_ reason: String) -> ServiceError {
         ServiceError(.unauthenticated, "the sign-in token was not accepted: \(reason)")
     }
 
-    /// Why a one-time token is refused that is not for the caller's installation.
-    public static let elsewhere = "it is for another installation, or another one has used it"
+    /// For a one-time token that is not for the caller's installation.
+    public static let foreign = error("it is for another installation, or another one has used it")
     /// For a token on a route that takes none.
     static let exchange = "exchange the token at PUT /api/v1/installations/{id}"
 }
@@ -149,18 +149,12 @@ final class TokenAuthenticator: Sendable {
     }
 
     private func user(of identity: VerifiedIdentity, from source: SourceAddress) async throws -> User {
-        let (name, now) = (identity.userName, clock.now)
-        let mayCreate = identity.mayCreateUser && !name.text.hasPrefix(ServiceAccount.prefix)
-        let role = identity.role.userRole
-        let new = NewUser(
-            name: name, role: role, password: nil, tags: Array((identity.tags ?? []).prefix(Self.tagLimit)))
-        let entry = AuditEntry(
-            .userCreated, by: .user(name.text), from: source.prefix, at: now, subject: name.text,
-            details: "role=\(role.rawValue) with=token issuer=\(identity.issuer)")
+        let name = identity.userName
+        let claim = claim(of: identity, from: source)
         let find = {
             try await self.store.user(
                 of: TokenIdentity(issuer: identity.issuer, subject: identity.subject), issuedAt: identity.issuedAt,
-                creating: mayCreate ? new : nil, at: now, audit: entry)
+                claim: claim, at: self.clock.now)
         }
         let outcome: IdentityOutcome
         do { outcome = try await find() } catch let error as ServiceError where error.code == .conflict {
@@ -178,6 +172,24 @@ final class TokenAuthenticator: Sendable {
             let taken = ServiceError(.conflict, "another user has the name that the token gives")
             throw Refusal("name-taken", issuer: identity.issuer, subject: name.text, answer: taken)
         }
+    }
+
+    /// What the issuer's settings allow for an identity that has no user.
+    private func claim(of identity: VerifiedIdentity, from source: SourceAddress) -> IdentityClaim {
+        let (name, now) = (identity.userName, clock.now)
+        guard !name.text.hasPrefix(ServiceAccount.prefix) else { return IdentityClaim() }
+        func entry(_ action: AuditAction, _ details: String) -> AuditEntry {
+            AuditEntry(
+                action, by: .user(name.text), from: source.prefix, at: now, subject: name.text,
+                details: "\(details) issuer=\(identity.issuer)")
+        }
+        let role = identity.role.userRole
+        let tags = Array((identity.tags ?? []).prefix(Self.tagLimit))
+        return IdentityClaim(
+            creating: identity.mayCreateUser ? NewUser(name: name, role: role, password: nil, tags: tags) : nil,
+            adopting: identity.mayAdoptUser ? name : nil,
+            creation: entry(.userCreated, "role=\(role.rawValue) with=token"),
+            adoption: entry(.userChanged, "identity=adopted with=token"))
     }
 
     private func audit(_ refusal: Refusal, from source: SourceAddress) async {

@@ -6,7 +6,12 @@ import SharedAccess
 /// Authenticates a user name and password. Local passwords are one implementation; others use the same port.
 public protocol UserAuthenticator: Sendable {
     /// The user. Throws `ServiceError`: `unauthenticated`, `too-many-attempts`, `overloaded`.
-    func authenticate(user: String, password: String, from source: SourceAddress) async throws -> User
+    ///
+    /// Calls `refused` once for each wrong password that it checked, for the audit; of requests that shared the check, one. What that throws
+    /// is thrown instead.
+    func authenticate(
+        user: String, password: String, from source: SourceAddress, refused: () async throws -> Void
+    ) async throws -> User
 
     /// Forgets all earlier verifications, after a password change on this node.
     func forget()
@@ -24,9 +29,12 @@ public struct DemonstrationAuthenticator: UserAuthenticator {
         self.clock = clock
     }
 
-    public func authenticate(user: String, password: String, from source: SourceAddress) async throws -> User {
+    public func authenticate(
+        user: String, password: String, from source: SourceAddress, refused: () async throws -> Void
+    ) async throws -> User {
         // A user is one however the name is written, so the password is as well.
         guard let name = UserName(user), user.lowercased() == password.lowercased() else {
+            try await refused()
             throw ServiceError(
                 .unauthenticated,
                 "in the demonstration any name of 1 to 64 English letters, digits and _ @ . - signs in with itself as the password"

@@ -14,6 +14,10 @@ public struct AuditReport: Sendable, Codable {
     public var hash: String
     /// How many checkpoints were compared, those from elsewhere too.
     public var checkpoints: Int
+    /// How many checkpoints from elsewhere sign entries that were pruned, so that only their signatures were verified.
+    public var prunedCheckpoints: Int
+    /// How many entries have a text that was erased.
+    public var erased: Int64
     /// What is wrong, in words; empty for an intact audit.
     public var problems: [String]
 }
@@ -21,21 +25,40 @@ public struct AuditReport: Sendable, Codable {
 /// Reads and verifies the audit. The command line and the HTTP layer call this.
 public struct AuditReader: Sendable {
     private let store: any AuditStore
+    private let window: Int64
 
-    /// Creates a reader.
-    public init(store: any AuditStore) { self.store = store }
+    /// Creates a reader. `window` is how many entries one statement examines for a filter that no index serves.
+    public init(store: any AuditStore, window: Int64 = 20_000) {
+        self.store = store
+        self.window = window
+    }
 
     /// The most entries of one page.
     public static let pageLimit = 500
 
-    /// Sealed entries, newest first, with numbers below `number`; `next` continues towards older ones.
+    /// How many windows one page examines.
+    private static let pageWindows = 10
+
+    /// Sealed entries, newest first, with numbers below `number`; `next` continues towards older ones. While there is a `next`, a page may
+    /// have fewer entries than `limit`, also none: a page examines a bounded number of them.
     public func page(
         _ filter: AuditFilter = AuditFilter(), before number: Int64? = nil, limit: Int = 100
     ) async throws -> AuditPage {
         let limit = min(max(limit, 1), Self.pageLimit)
-        let found = try await store.auditEntries(filter, before: number ?? .max, limit: limit + 1)
+        let ends = try await store.auditEnds()
+        // Entries of a name are found by an index, however far apart they are.
+        let window = filter.actor == nil && filter.subject == nil ? window : .max
+        var before = min(number ?? .max, ends.head.size + 1)
+        var found: [SealedAuditEntry] = []
+        for _ in 0..<Self.pageWindows where found.count <= limit && before > ends.anchor.size + 1 {
+            // Entries up to the anchor count for nothing: they are being pruned.
+            let after = max(ends.anchor.size, before - window - 1)
+            found += try await store.auditEntries(filter, after: after, before: before, limit: limit + 1 - found.count)
+            before = after + 1
+        }
         let page = found.prefix(limit)
-        return AuditPage(entries: page.map { AuditAnswer($0) }, next: found.count > limit ? page.last?.number : nil)
+        let next = found.count > limit ? page.last?.number : before > ends.anchor.size + 1 ? before : nil
+        return AuditPage(entries: page.map { AuditAnswer($0) }, next: next)
     }
 
     /// The newest checkpoint that is kept.
@@ -47,11 +70,14 @@ public struct AuditReader: Sendable {
         return last
     }
 
-    /// Reads the whole chain, and anew when it is pruned meanwhile. `foreign` are notes of checkpoints that were kept elsewhere.
+    /// Seals what is committed, and reads the whole chain, anew when it is pruned meanwhile. `foreign` are notes of checkpoints that were
+    /// kept elsewhere.
     public func verify(with key: AuditPublicKey, foreign: [AuditCheckpoint] = []) async throws -> AuditReport {
         var ends = try await store.auditEnds()
         // Nodes prune hours apart, so a second reading is undisturbed unless it takes that long.
         for _ in 0..<3 {
+            // The entry that explains the anchor may be the last one.
+            while try await store.sealAudit(limit: AuditKeeper.batch) == AuditKeeper.batch {}
             let report = try await verify(ends, with: key, foreign: foreign)
             let now = try await store.auditEnds()
             if now.anchor.size == ends.anchor.size { return report }
@@ -83,7 +109,8 @@ public struct AuditReader: Sendable {
         let problems = verifier.finish(expecting: ends.head.size)
         return AuditReport(
             entries: count, prunedTo: ends.anchor.size, size: verifier.head.size, hash: Hexadecimal.text(of: verifier.head.hash),
-            checkpoints: checkpoints.count, problems: problems.map(\.description))
+            checkpoints: checkpoints.count - verifier.prunedCheckpoints, prunedCheckpoints: verifier.prunedCheckpoints,
+            erased: verifier.erasedEntries, problems: problems.map(\.description))
     }
 }
 

@@ -80,6 +80,18 @@ public struct RichPushBackend: Sendable {
             details: "reason=forbidden operation=\(operation.rawValue.replacing(" ", with: "-"))")
     }
 
+    /// Registers an installation for the caller; that a one-time token does not hold for it goes into the audit.
+    func notingForeignToken<Result>(
+        of principal: Principal, _ work: () async throws -> Result
+    ) async throws -> Result {
+        do { return try await work() } catch let error as ServiceError where error.detail == TokenRefusal.foreign.detail {
+            await refusals.record(
+                .signInRefused, by: .unknown(""), from: principal.source, subject: principal.name.text,
+                details: "reason=elsewhere")
+            throw error
+        }
+    }
+
     /// Records that a key of a hub, or of all hubs, got `forbidden` for the management of hubs, with the rule of the key.
     public func noteHubRefusal(
         of operation: String, on hub: String, toRule rule: String, ofHub keyHub: String?, from source: SourceAddress
@@ -91,14 +103,11 @@ public struct RichPushBackend: Sendable {
     }
 
     private func principal(ofUser user: String, password: String, from source: SourceAddress) async throws -> Principal {
-        do {
-            return Principal(user: try await parts.authenticator.authenticate(user: user, password: password, from: source))
-        } catch let error as ServiceError where error.code == .unauthenticated {
+        let found = try await parts.authenticator.authenticate(user: user, password: password, from: source) {
             let actor = AuditActor.unknown(String(String.UnicodeScalarView(user.unicodeScalars.prefix(64))))
-            try await parts.store.record(
-                AuditEntry(.signInRefused, by: actor, from: source.prefix, at: parts.clock.now))
-            throw error
+            try await parts.store.record(AuditEntry(.signInRefused, by: actor, from: source.prefix, at: parts.clock.now))
         }
+        return Principal(user: found)
     }
 
     /// Forgets all credentials that were verified, since a user or a key has changed.
@@ -111,8 +120,9 @@ public struct RichPushBackend: Sendable {
     /// Reads and verifies the audit.
     public var audit: AuditReader { AuditReader(store: parts.store) }
 
-    /// Records that a caller reads the audit: with which filters, and how many entries at most. Without a principal it is a command.
-    public func noteAuditReading(_ filter: AuditFilter, limit: Int, by principal: Principal? = nil) async throws {
+    /// Records that a caller reads the audit: with which filters, and how many entries at most, `nil` for all. Without a principal it is a
+    /// command.
+    public func noteAuditReading(_ filter: AuditFilter, limit: Int?, by principal: Principal? = nil) async throws {
         // A name that is asked for can be erased as the subject only.
         let names = [("actor", filter.actor), ("subject", filter.subject)].filter { $0.1 != nil }
         let action = filter.action.map { " action=\($0.rawValue)" } ?? ""
@@ -120,7 +130,7 @@ public struct RichPushBackend: Sendable {
         try await parts.store.record(
             entry(
                 .auditRead, by: principal, subject: filter.subject ?? filter.actor ?? "",
-                details: "limit=\(limit)\(action)\(by)"))
+                details: "limit=\(limit.map(String.init) ?? "none")\(action)\(by)"))
     }
 }
 

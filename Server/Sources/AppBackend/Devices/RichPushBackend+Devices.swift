@@ -23,6 +23,12 @@ extension RichPushBackend {
         id: InstallationID, update: InstallationUpdate, for principal: Principal
     ) async throws -> InstallationAnswer {
         try principal.require(.putInstallation)
+        return try await notingForeignToken(of: principal) { try await put(id, update, for: principal) }
+    }
+
+    private func put(
+        _ id: InstallationID, _ update: InstallationUpdate, for principal: Principal
+    ) async throws -> InstallationAnswer {
         try Self.requireOwn(id, of: principal)
         let device = try self.device(id, update, for: principal)
         if principal.installation != nil {
@@ -57,7 +63,7 @@ extension RichPushBackend {
     }
 
     private static func requireOwn(_ id: InstallationID, of principal: Principal) throws {
-        if let only = principal.token?.installation, only != id { throw TokenRefusal.error(TokenRefusal.elsewhere) }
+        if let only = principal.token?.installation, only != id { throw TokenRefusal.foreign }
         guard principal.installation == nil || principal.installation == id else {
             throw ServiceError(.forbidden, "an installation credential is for its own installation only")
         }
@@ -111,7 +117,7 @@ extension RichPushBackend {
             record: try Self.recordID(id), kind: .registration, platform: platform,
             handle: try Self.handle(handle, platform: platform),
             tags: try tagRules.tags(TagRules.read(tags), of: principal))
-        try await register(device, with: .none, for: principal)
+        try await register(device, with: .password(version: principal.credentialVersion), for: principal)
     }
 
     /// Removes one of the caller's registrations; a retry is harmless. Throws `not-found` for any other.
@@ -223,6 +229,9 @@ extension RichPushBackend {
         guard AccessTable.extent(of: .askForKeys, for: principal) == .all || users == [principal.name] else {
             throw ServiceError(.forbidden, "your role sends to your own devices only")
         }
+        if let key = principal.key, !users.allSatisfy({ key.allows(.tag(.user($0))) }) {
+            throw ServiceError(.forbidden, "users: this service key may not send to all of them")
+        }
         return users
     }
 
@@ -326,18 +335,21 @@ extension BackendParts {
 
     /// Signs a device out whose credential counts no more: it could not do so itself, and must not be sent anything for a user who
     /// leaves it. The hub comes first, as when a device signs itself out. What was bound since `seen` stays.
+    ///
+    /// `false` when the user signed in anew meanwhile: nothing ended then.
+    @discardableResult
     func signOut(
         _ record: RecordID, of user: UserID, ifStill seen: BindingState, audit entry: AuditEntry? = nil
-    ) async throws {
-        guard let binding = try await store.currentBinding(of: record), binding.user == user, binding.number == seen.binding,
-            try await store.bindingState(of: record) == seen
-        else { return }
+    ) async throws -> Bool {
+        guard let binding = try await store.currentBinding(of: record), binding.user == user else { return true }
+        guard binding.number == seen.binding, try await store.bindingState(of: record) == seen else { return false }
         _ = try await hub.removeDevice(record)
         let change = DeviceChange(record)
         let outcome = try await store.unbind(
             record, from: user, if: .unchanged(seen), mark: change.mark, at: clock.now, audit: entry)
         // Also if nothing ended: a user bound meanwhile has just lost the device at the hub.
         try await synchronise(record, in: outcome == .unbound ? change : nil)
+        return outcome != .superseded
     }
 }
 
@@ -397,7 +409,7 @@ extension RichPushBackend {
         case .unbound: break
         case .foreign: throw ServiceError(.notFound, "there is no such registration")
         case .superseded where principal.installation != nil: throw BearerAuthenticator.notValid
-        case .superseded: throw ServiceError(.conflict, "the device was registered again meanwhile; this sign-out ended nothing")
+        case .superseded: throw Self.registeredMeanwhile
         }
         parts.observer?.observed(.signedOut(record, user: principal.name))
     }
@@ -410,14 +422,18 @@ extension RichPushBackend {
         }
         bearers.forget(record.text)
         let name = try await parts.store.user(binding.user)?.name.text ?? ""
-        try await parts.signOut(
+        let isOut = try await parts.signOut(
             record, of: binding.user, ifStill: seen,
             audit: principal.entry(
                 .signedOut, at: parts.clock.now, subject: name, details: AuditEntry.installation(record.text)))
         bearers.forget(record.text)
+        guard isOut else { throw Self.registeredMeanwhile }
     }
 
     func synchronise(_ record: RecordID) async throws { try await parts.synchronise(record) }
+
+    private static let registeredMeanwhile = ServiceError(
+        .conflict, "the device was registered again meanwhile; this sign-out ended nothing")
 
     static let gone = ServiceError(.registrationGone, "this registration belongs to another device; ask for a new id")
 

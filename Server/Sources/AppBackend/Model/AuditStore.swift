@@ -39,10 +39,11 @@ public protocol AuditStore: Sendable {
     /// Gives the oldest entries without a number their places in the chain, at most `limit`; how many that were.
     func sealAudit(limit: Int) async throws -> Int
 
-    /// Sealed entries, newest first, with numbers below `number`.
-    func auditEntries(_ filter: AuditFilter, before number: Int64, limit: Int) async throws -> [SealedAuditEntry]
+    /// Sealed entries, newest first, with numbers between the two.
+    func auditEntries(_ filter: AuditFilter, after: Int64, before: Int64, limit: Int) async throws -> [SealedAuditEntry]
 
-    /// Sealed entries in the order of their numbers, after `number`: for a verifier.
+    /// Sealed entries in the order of their numbers, after `number`: for a verifier. A row that is none any more, or whose names are not
+    /// those of its texts, is an entry with another hash than the stored one.
     func auditEntries(after number: Int64, limit: Int) async throws -> [SealedAuditEntry]
 
     /// Where the chain begins and ends.
@@ -58,7 +59,7 @@ public protocol AuditStore: Sendable {
     /// so is written in the transaction that moves the anchor. How many entries went.
     func pruneAudit(madeBefore moment: Timestamp, at now: Timestamp, limit: Int) async throws -> Int
 
-    /// Erases the texts of entries that a user made, that are about them, or that name them in an audience, up to `limit` of each. The
-    /// chain stays as it is. How many entries changed; 0 when there are no more.
-    func eraseAudit(of name: UserName, limit: Int) async throws -> Int
+    /// Erases the texts of entries that a user made, that are about them, or that name them or an installation of theirs in an audience,
+    /// of those that happened at `since` or later, in transactions of `batch` entries. The chain stays as it is.
+    func eraseAudit(of user: User, since: Timestamp, batch: Int) async throws
 }

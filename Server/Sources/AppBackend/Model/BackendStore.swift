@@ -198,7 +198,7 @@ public protocol BackendStore: AuditStore, ServiceKeyStore, SignInCountStore, Tok
 
     /// Notes that the hub refused it permanently: from then on it is not found, and contents that no other notification uses
     /// expire at `now`.
-    func markRefused(_ id: RichID, at now: Timestamp) async throws
+    func markRefused(_ id: RichID, at now: Timestamp, audit entry: AuditEntry?) async throws
 
     /// Notes when the hub was done with it, and where in the order of this database, if it is the hub's too; no work is left.
     func markCompleted(_ id: RichID, at moment: Timestamp, order: OrderNumber?, audit entry: AuditEntry?) async throws
@@ -207,8 +207,8 @@ public protocol BackendStore: AuditStore, ServiceKeyStore, SignInCountStore, Tok
     /// `false` when it was recalled before.
     func recall(_ id: RichID, at now: Timestamp, contentExpiry: Timestamp, audit entry: AuditEntry?) async throws -> Bool
 
-    /// Notes that a recalled notification is cancelled at the hub.
-    func markCancelled(_ id: RichID) async throws
+    /// Notes that a recalled notification is cancelled at the hub. The entry is written once for each cancellation that was due.
+    func markCancelled(_ id: RichID, audit entry: AuditEntry?) async throws
 
     /// Work that is due: what is to be sent or cancelled, then what is only to be asked for, each by the moment for which it was set.
     /// Work of a new notification is due some seconds later, so that the node that accepted it can do it first.

@@ -207,9 +207,9 @@ public enum BindingOutcome: Hashable, Sendable {
 
 /// With which credential a device is bound.
 public enum BindingCredential: Hashable, Sendable {
-    /// A password, and none is asked for.
-    case none
-    /// A password, and this one is stored in the same transaction: a sign-out under way must not come between the two.
+    /// A password, and no credential is asked for. `version` is the version of the user's credentials of which the password is.
+    case password(version: Int64)
+    /// A password, and this credential is stored in the same transaction: a sign-out under way must not come between the two.
     case issue(StoredInstallationCredential)
     /// A one-time sign-in token with this digest, and this credential is stored in the same transaction, which consumes the token.
     case exchange(StoredInstallationCredential, token: [UInt8])
@@ -222,7 +222,16 @@ extension BindingCredential {
     public var issued: StoredInstallationCredential? {
         switch self {
         case .issue(let issued), .exchange(let issued, _): issued
-        case .none, .presented: nil
+        case .password, .presented: nil
+        }
+    }
+
+    /// The version of the user's credentials that was verified; it must still be the current one.
+    public var version: Int64? {
+        switch self {
+        case .password(let version): version
+        case .issue(let issued), .exchange(let issued, _): issued.credentialVersion
+        case .presented: nil
         }
     }
 }

@@ -79,6 +79,28 @@ public struct TokenIdentity: Hashable, Sendable {
     public func hash(into hasher: inout Hasher) { hasher.combine(key) }
 }
 
+/// What may be done for an identity that names no user.
+public struct IdentityClaim: Sendable {
+    /// Created when there is no user of the name; `nil` when none may be.
+    public var new: NewUser?
+    /// The user of this name belongs to the identity from then on if they have the role `user`, no password and no identity; `nil` when
+    /// none may.
+    public var adopted: UserName?
+    /// The audit entry of each.
+    public var creation: AuditEntry?
+    public var adoption: AuditEntry?
+
+    /// Creates a claim.
+    public init(
+        creating new: NewUser? = nil, adopting adopted: UserName? = nil, creation: AuditEntry? = nil, adoption: AuditEntry? = nil
+    ) {
+        self.new = new
+        self.adopted = adopted
+        self.creation = creation
+        self.adoption = adoption
+    }
+}
+
 /// What became of a request for the user of an identity.
 public enum IdentityOutcome: Hashable, Sendable {
     case user(User)
@@ -86,7 +108,7 @@ public enum IdentityOutcome: Hashable, Sendable {
     case unknown
     /// The token was issued before the user was removed.
     case removed
-    /// Another user has the name: one of another identity, or one that no issuer names.
+    /// Another user has the name: one of another identity, or one who may not be adopted.
     case nameTaken
 }
 
@@ -98,10 +120,10 @@ public protocol TokenSignInStore: Sendable {
     /// The token of this digest with its user; neither is created. `nil` when there is no such token.
     func signInToken(digest: [UInt8]) async throws -> (token: SignInToken, user: User?)?
 
-    /// The user of this identity. If there is none, creates `new` for it when it is given, in one transaction with the identity and
-    /// the audit entry. A token that was issued before an earlier user of the identity was removed creates none.
+    /// The user of this identity. If there is none, does what the claim allows, in one transaction with the identity and the audit entry.
+    /// For a token that was issued before an earlier user of the identity was removed it does nothing.
     func user(
-        of identity: TokenIdentity, issuedAt: Timestamp, creating new: NewUser?, at now: Timestamp, audit entry: AuditEntry?
+        of identity: TokenIdentity, issuedAt: Timestamp, claim: IdentityClaim, at now: Timestamp
     ) async throws -> IdentityOutcome
 
     /// Deletes at most `limit` one-time tokens that expired before `moment`; returns how many.

@@ -34,12 +34,17 @@ struct SendOutbox: Sendable {
     /// Cancels a recalled notification at the hub. Without a tracking id it is unknown whether the hub took it or is about to:
     /// then the idempotency key is cancelled, and the hub refuses later sends under it.
     func cancel(_ id: RichID) async throws {
+        var end: NotificationTelemetry?
         if let trackingID = try await parts.store.notification(id)?.trackingID {
             _ = try await parts.hub.cancel(trackingID)
+            // Only for the audit.
+            end = (try? await parts.hub.telemetry(of: trackingID)) ?? nil
         } else if let key = try await parts.store.push(of: id)?.hubKey {
             _ = try await parts.hub.cancel(idempotencyKey: key)
         }
-        try await parts.store.markCancelled(id)
+        let now = parts.clock.now
+        try await parts.store.markCancelled(
+            id, audit: end?.entry(of: id, at: now) ?? .sendEnded(id, "state=unknown targets=unknown", at: now))
     }
 
     private static let firstCheck: Duration = .seconds(1)
@@ -51,7 +56,9 @@ struct SendOutbox: Sendable {
             message: push.message, audience: notification.audience, pushesPerSecond: push.pushesPerSecond,
             idempotencyKey: push.hubKey)
         do { return try await parts.hub.send(command) } catch let error as ServiceError where error.isFinalRefusal {
-            try await parts.store.markRefused(notification.id, at: parts.clock.now)
+            let now = parts.clock.now
+            let entry = AuditEntry.sendEnded(notification.id, "state=refused targets=0", at: now)
+            try await parts.store.markRefused(notification.id, at: now, audit: entry)
             // A recall that came first has closed the key; that is no mistake of the caller's.
             let isRecalled = try await parts.store.notification(notification.id)?.recalledAt != nil
             throw isRecalled ? Self.recalled : error

@@ -143,8 +143,7 @@ public struct BackendUpkeep: Sendable {
             // matched at the start count.
             return try await parts.store.markCompleted(
                 item.id, at: item.dueAt, order: notification.order,
-                audit: AuditEntry(
-                    .sendEnded, by: .server, at: now, object: "\(item.id)", details: "state=unknown targets=unknown"))
+                audit: .sendEnded(item.id, "state=unknown targets=unknown", at: now))
         }
         guard telemetry.state.isFinal else {
             return try await parts.store.postpone(item, until: now + pause(for: item))
@@ -174,8 +173,14 @@ extension NotificationTelemetry {
     /// The audit entry of the end of a send: how many devices it was for, and what became of them.
     func entry(of send: RichID, at now: Timestamp) -> AuditEntry {
         let counts = outcomes.filter { $0.value > 0 }.map { " \($0.key.rawValue)=\($0.value)" }.sorted().joined()
-        return AuditEntry(
-            .sendEnded, by: .server, at: now, object: "\(send)",
-            details: "state=\(state.rawValue) targets=\(targets.map(String.init) ?? "unknown")\(counts)")
+        return .sendEnded(
+            send, "state=\(state.rawValue) targets=\(targets.map(String.init) ?? "unknown")\(counts)", at: now)
+    }
+}
+
+extension AuditEntry {
+    /// The entry of the end of a send, of which the audit knows no sender: that is in the entry of its acceptance.
+    static func sendEnded(_ send: RichID, _ details: String, at now: Timestamp) -> AuditEntry {
+        AuditEntry(.sendEnded, by: .server, at: now, object: "\(send)", details: details)
     }
 }

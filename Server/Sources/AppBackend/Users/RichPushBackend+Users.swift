@@ -33,6 +33,22 @@ extension RichPushBackend {
         }
     }
 
+    /// Changes what is given of a user. All of it is checked before any of it is stored, so an error about the request changes nothing.
+    /// Throws as the functions for each do.
+    public func changeUser(
+        name: String, role: UserRole?, tags: [Tag]?, password: String?, isDisabled: Bool?, by principal: Principal? = nil
+    ) async throws {
+        let user = role == nil && password == nil ? try await user(name) : try await person(name, changedBy: principal)
+        try Self.requirePower(over: user.role, principal)
+        if let role { try Self.requirePower(over: try Self.personRole(role), principal) }
+        let hash = if let password { try await hash(password, of: user.name) } else { PasswordHash?.none }
+        // First, since a device may have no room for them.
+        if let tags { try await setTags(tags, ofUser: name, by: principal) }
+        if let isDisabled { try await setDisabled(isDisabled, ofUser: name, by: principal) }
+        if let role { try await setRole(role, ofUser: name, by: principal) }
+        if let hash { try await setPassword(hash, of: user, by: principal) }
+    }
+
     /// Sets a password; every installation credential of the user is void, and the devices are signed out: their phones could
     /// not do that any more.
     ///
@@ -40,8 +56,11 @@ extension RichPushBackend {
     /// could not be signed out: a retry does the rest.
     public func setPassword(_ password: String, ofUser name: String, by principal: Principal? = nil) async throws {
         let user = try await person(name, changedBy: principal)
+        try await setPassword(try await hash(password, of: user.name), of: user, by: principal)
+    }
+
+    private func setPassword(_ hash: PasswordHash, of user: User, by principal: Principal?) async throws {
         let entry = entry(.userChanged, by: principal, subject: user.name.text, details: "password=changed")
-        let hash = try await hash(password, of: user.name)
         guard try await parts.store.setPassword(hash, of: user.id, at: parts.clock.now, audit: entry) else { throw Self.noUser }
         try await afterEnd(of: user, "the password is changed, but a device is not signed out yet; set it again")
     }
@@ -276,6 +295,7 @@ extension RichPushBackend {
     public func eraseUser(name: String, by principal: Principal? = nil) async throws {
         let user = try await person(name, changedBy: principal)
         let store = parts.store
+        let auditSince = try await erasureStart(of: user, by: principal)
         // The entry of this act has no name: the name is what is erased.
         try await store.lockOut(user.id, at: parts.clock.now, audit: entry(.userErased, by: principal))
         forgetCredentials()
@@ -285,11 +305,20 @@ extension RichPushBackend {
         for _ in 0..<2 {
             try await recallAll(of: user)
             // While there is a user of this name: an erasure that is cut off can be repeated until then only.
-            while try await store.eraseAudit(of: user.name, limit: Self.exportPage) > 0 {}
+            try await store.eraseAudit(of: user, since: auditSince, batch: Self.exportPage)
             try await store.forget(account: SignInAttempt.account(of: user.name.text))
             try await store.erase(user, at: parts.clock.now)
         }
         try await BackendSweep(parts: parts, orphanSweep: OrphanSweep()).removeOrphans()
+    }
+
+    /// Who manages users alone must not destroy what the audit says of another user, who had the name before and was removed.
+    private func erasureStart(of user: User, by principal: Principal?) async throws -> Timestamp {
+        let start = Timestamp(milliseconds: 0)
+        guard let principal, AccessTable.extent(of: .manageKeys, for: principal) != .all else { return start }
+        var removals = AuditFilter()
+        (removals.action, removals.subject) = (.userRemoved, user.name.folded)
+        return try await parts.store.auditEntries(removals, after: 0, before: .max, limit: 1).first?.entry.at ?? start
     }
 
     private func recallAll(of user: User) async throws {

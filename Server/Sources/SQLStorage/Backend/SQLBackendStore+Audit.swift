@@ -22,27 +22,27 @@ extension SQLBackendStore {
         }
     }
 
-    public func auditEntries(_ filter: AuditFilter, before number: Int64, limit: Int) async throws -> [SealedAuditEntry] {
+    public func auditEntries(
+        _ filter: AuditFilter, after: Int64, before: Int64, limit: Int
+    ) async throws -> [SealedAuditEntry] {
         try await reading { transaction in
             let (actor, subject) = (filter.actor?.lowercased(), filter.subject?.lowercased())
+            let (action, from, until) = (filter.action?.rawValue, filter.from, filter.until)
             let rows =
                 if let subject {
                     try transaction.rows(
-                        AuditSQL.selectOfSubject, number, filter.action?.rawValue, filter.from, filter.until, limit, subject,
-                        actor)
+                        AuditSQL.selectOfSubject, after, before, action, from, until, limit, subject, actor)
                 } else if let actor {
-                    try transaction.rows(
-                        AuditSQL.selectOfActor, number, filter.action?.rawValue, filter.from, filter.until, limit, actor)
+                    try transaction.rows(AuditSQL.selectOfActor, after, before, action, from, until, limit, actor)
                 } else {
-                    try transaction.rows(
-                        AuditSQL.selectFiltered, number, filter.action?.rawValue, filter.from, filter.until, limit)
+                    try transaction.rows(AuditSQL.selectFiltered, after, before, action, from, until, limit)
                 }
             return try rows.map(AuditSQL.sealed)
         }
     }
 
     public func auditEntries(after number: Int64, limit: Int) async throws -> [SealedAuditEntry] {
-        try await reading { try $0.rows(AuditSQL.selectForward, number, limit).map(AuditSQL.sealed) }
+        try await reading { try $0.rows(AuditSQL.selectForward, number, limit).map(AuditSQL.verifiable) }
     }
 
     public func auditEnds() async throws -> AuditEnds {
@@ -79,14 +79,35 @@ extension SQLBackendStore {
         }
     }
 
-    public func eraseAudit(of name: UserName, limit: Int) async throws -> Int {
-        try await writing { transaction in
-            // No user name has an exclamation mark.
-            let pattern = "%username:\(name.folded.replacing("_", with: "!_"))%"
-            return try transaction.run(AuditSQL.eraseActor, name.folded, limit)
-                + transaction.run(AuditSQL.eraseSubject, name.folded, limit)
-                + transaction.run(AuditSQL.eraseAudience, pattern, limit)
+    public func eraseAudit(of user: User, since: Timestamp, batch: Int) async throws {
+        for statement in [AuditSQL.eraseActor, AuditSQL.eraseSubject] {
+            while try await writing({ try $0.run(statement, user.name.folded, since, batch) }) > 0 {}
         }
+        // No index finds the names in audiences, so this reads all entries, in short transactions that lock nothing.
+        let traces = try await traces(of: user)
+        var after = ""
+        while true {
+            let page = try await reading { [after] in try $0.rows(AuditSQL.selectAudiences, after, since, batch) }
+            guard let last = page.last else { return }
+            let found = try page.filter { try $0.optionalText(1).map(traces.areNamed) ?? false }
+            if !found.isEmpty {
+                try await writing { transaction in
+                    for row in found { try transaction.run(AuditSQL.eraseDetails, row.values[0]) }
+                }
+            }
+            after = try last.text(0)
+        }
+    }
+}
+
+extension UserTraces {
+    /// Whether the details of a send name the user, whatever was cut off their end.
+    fileprivate func areNamed(in details: String) -> Bool {
+        let words = details.lowercased().split { "=&|!() ".contains($0) }.map(String.init)
+        let names = Set(tags.map { $0.text.lowercased() })
+        if words.contains(where: names.contains) { return true }
+        guard details.unicodeScalars.count >= AuditText.limit, let cut = words.last else { return false }
+        return names.contains { $0.hasPrefix(cut) }
     }
 }
 
@@ -114,7 +135,7 @@ private enum AuditSQL {
     static let all = [
         selectUnsealed, seal, insertHead, lockHead, moveHead, moveAnchor, selectHead, selectFiltered, selectOfActor,
         selectOfSubject, selectForward, insertCheckpoint, selectCheckpoints, selectOldCheckpoint, deleteCheckpoints,
-        deleteEntries, eraseActor, eraseSubject, eraseAudience,
+        deleteEntries, eraseActor, eraseSubject, selectAudiences, eraseDetails,
     ]
 
     static func entry(_ row: SQLRow) throws -> AuditEntry {
@@ -128,6 +149,18 @@ private enum AuditSQL {
         SealedAuditEntry(number: try row.integer(14), entry: try entry(row), hash: try row.bytes(15))
     }
 
+    /// The entry, or one in its place that hashes to something else when the row was changed so that it is none, or so that filters find it
+    /// under other names.
+    static func verifiable(_ row: SQLRow) throws -> SealedAuditEntry {
+        if let sealed = try? sealed(row), AuditRows.name(in: sealed.entry.actor) == (try? row.optionalText(16)),
+            AuditRows.name(in: sealed.entry.subject) == (try? row.optionalText(17))
+        {
+            return sealed
+        }
+        let nothing = AuditEntry(.auditRead, by: .server, at: Timestamp(milliseconds: 0))
+        return SealedAuditEntry(number: try row.integer(14), entry: nothing, hash: (try? row.bytes(15)) ?? [])
+    }
+
     static func checkpoint(_ row: SQLRow) throws -> AuditCheckpoint { try row.parsed(0) { AuditCheckpoint(note: $0) } }
 
     private static func text(_ row: SQLRow, at column: Int) throws -> AuditText {
@@ -137,7 +170,7 @@ private enum AuditSQL {
 
     private static let columns = """
         entry_id, happened_at, action, actor_kind, object, actor, actor_salt, actor_hash, subject, subject_salt, subject_hash,
-        details, details_salt, details_hash, number, hash
+        details, details_salt, details_hash, number, hash, actor_name, subject_name
         """
     static let selectUnsealed = SQLStatement(
         composed: """
@@ -154,17 +187,17 @@ private enum AuditSQL {
     static let selectHead = SQLStatement("SELECT size, hash, anchor_size, anchor_hash FROM audit_heads WHERE app_id = $1")
     static let selectFiltered = filtered("")
     // A statement for each name, so that its index is read and not all entries; a subject has fewer of them than an actor.
-    static let selectOfActor = filtered("AND actor_name = $7")
-    static let selectOfSubject = filtered("AND subject_name = $7 AND (CAST($8 AS TEXT) IS NULL OR actor_name = $8)")
+    static let selectOfActor = filtered("AND actor_name = $8")
+    static let selectOfSubject = filtered("AND subject_name = $8 AND (CAST($9 AS TEXT) IS NULL OR actor_name = $9)")
 
     private static func filtered(_ name: String) -> SQLStatement {
         SQLStatement(
             composed: """
                 SELECT \(columns) FROM audit_entries
-                WHERE app_id = $1 AND number < $2 AND (CAST($3 AS TEXT) IS NULL OR action = $3)
-                    AND (CAST($4 AS BIGINT) IS NULL OR happened_at >= $4) AND (CAST($5 AS BIGINT) IS NULL OR happened_at < $5)
+                WHERE app_id = $1 AND number > $2 AND number < $3 AND (CAST($4 AS TEXT) IS NULL OR action = $4)
+                    AND (CAST($5 AS BIGINT) IS NULL OR happened_at >= $5) AND (CAST($6 AS BIGINT) IS NULL OR happened_at < $6)
                     \(name)
-                ORDER BY number DESC LIMIT $6
+                ORDER BY number DESC LIMIT $7
                 """)
     }
     static let selectForward = SQLStatement(
@@ -186,21 +219,22 @@ private enum AuditSQL {
         """
         UPDATE audit_entries SET actor = NULL, actor_salt = NULL, actor_name = NULL WHERE app_id = $1 AND entry_id IN (
             SELECT entry_id FROM audit_entries
-            WHERE app_id = $1 AND actor_name = $2 AND actor_kind NOT IN ('key', 'hub-key') LIMIT $3)
+            WHERE app_id = $1 AND actor_name = $2 AND happened_at >= $3 AND actor_kind NOT IN ('key', 'hub-key') LIMIT $4)
         """)
     static let eraseSubject = SQLStatement(
         """
         UPDATE audit_entries SET subject = NULL, subject_salt = NULL, subject_name = NULL, details = NULL, details_salt = NULL
         WHERE app_id = $1 AND entry_id IN (
             SELECT entry_id FROM audit_entries
-            WHERE app_id = $1 AND subject_name = $2 AND action NOT LIKE 'key.%' AND action <> 'access.refused' LIMIT $3)
+            WHERE app_id = $1 AND subject_name = $2 AND happened_at >= $3 AND action NOT LIKE 'key.%'
+                AND action <> 'access.refused' LIMIT $4)
         """)
-    /// Audiences that name a user. Also those that name a user whose name begins with this one: rather too many than one too few.
-    static let eraseAudience = SQLStatement(
+    /// Every entry, with its details where they have an audience.
+    static let selectAudiences = SQLStatement(
         """
-        UPDATE audit_entries SET details = NULL, details_salt = NULL
-        WHERE app_id = $1 AND entry_id IN (
-            SELECT entry_id FROM audit_entries
-            WHERE app_id = $1 AND action = 'send.accepted' AND LOWER(details) LIKE $2 ESCAPE '!' LIMIT $3)
+        SELECT entry_id, CASE WHEN action = 'send.accepted' AND happened_at >= $3 THEN details END FROM audit_entries
+        WHERE app_id = $1 AND entry_id > $2 ORDER BY entry_id LIMIT $4
         """)
+    static let eraseDetails = SQLStatement(
+        "UPDATE audit_entries SET details = NULL, details_salt = NULL WHERE app_id = $1 AND entry_id = $2")
 }

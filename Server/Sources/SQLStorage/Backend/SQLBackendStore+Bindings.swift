@@ -15,7 +15,7 @@ extension SQLBackendStore {
             if case .presented(let digest) = credential, try transaction.credentialDigest(of: device.record) != digest {
                 return .credentialReplaced
             }
-            if let issued = credential.issued, try transaction.user(user)?.credentialVersion != issued.credentialVersion {
+            if let version = credential.version, try transaction.user(user)?.credentialVersion != version {
                 return .credentialReplaced
             }
             let isSignIn =
@@ -23,7 +23,7 @@ extension SQLBackendStore {
                 case .issue, .exchange: true
                 case .presented: false
                 // Such a device is registered again at each start of its app.
-                case .none: try transaction.currentBinding(of: device.record)?.user != user
+                case .password: try transaction.currentBinding(of: device.record)?.user != user
                 }
             let outcome = try transaction.bind(device, to: user, devices: devices, at: now, entry)
             guard case .bound(_, let replaced, _) = outcome else { return outcome }

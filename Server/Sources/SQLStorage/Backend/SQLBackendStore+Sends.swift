@@ -42,9 +42,9 @@ extension SQLBackendStore {
         }
     }
 
-    public func markRefused(_ id: RichID, at now: Timestamp) async throws {
+    public func markRefused(_ id: RichID, at now: Timestamp, audit entry: AuditEntry?) async throws {
         try await writing { transaction in
-            try transaction.run(SendSQL.refuse, id, now)
+            if try transaction.run(SendSQL.refuse, id, now) > 0 { try transaction.audit(entry) }
             try transaction.releaseContents(of: id, at: now)
         }
     }
@@ -68,7 +68,11 @@ extension SQLBackendStore {
         }
     }
 
-    public func markCancelled(_ id: RichID) async throws { _ = try await writing { try $0.run(SendSQL.endCancel, id) } }
+    public func markCancelled(_ id: RichID, audit entry: AuditEntry?) async throws {
+        try await writing { transaction in
+            if try transaction.run(SendSQL.endCancel, id) > 0 { try transaction.audit(entry) }
+        }
+    }
 
     public func dueWork(at now: Timestamp, limit: Int) async throws -> [OutboxWork] {
         try await reading { transaction in
@@ -205,7 +209,7 @@ private enum SendSQL {
     static let refuse = SQLStatement(
         """
         UPDATE rich_notifications SET refused = 1, ended_at = $3, work = NULL, work_at = NULL
-        WHERE app_id = $1 AND rich_id = $2 AND recalled_at IS NULL
+        WHERE app_id = $1 AND rich_id = $2 AND recalled_at IS NULL AND refused = 0
         """)
     static let complete = SQLStatement(
         """
@@ -220,7 +224,7 @@ private enum SendSQL {
     static let endCancel = SQLStatement(
         """
         UPDATE rich_notifications SET work = NULL, work_at = NULL
-        WHERE app_id = $1 AND rich_id = $2 AND recalled_at IS NOT NULL
+        WHERE app_id = $1 AND rich_id = $2 AND recalled_at IS NOT NULL AND work IS NOT NULL
         """)
     static let selectWork = SQLStatement(
         """

@@ -24,24 +24,22 @@ extension SQLBackendStore {
     }
 
     public func user(
-        of identity: TokenIdentity, issuedAt: Timestamp, creating new: NewUser?, at now: Timestamp, audit entry: AuditEntry?
+        of identity: TokenIdentity, issuedAt: Timestamp, claim: IdentityClaim, at now: Timestamp
     ) async throws -> IdentityOutcome {
         // Almost always the user is there, and nothing is written.
         let known = try await reading { try $0.user(of: identity, issuedAt: issuedAt) }
-        guard known == .unknown, let new else { return known }
+        guard known == .unknown, let name = claim.new?.name ?? claim.adopted else { return known }
         return try await writing { transaction in
             let known = try transaction.user(of: identity, issuedAt: issuedAt)
             guard known == .unknown else { return known }
-            guard try transaction.user(named: new.name) == nil else { return .nameTaken }
-            let removedAt = try transaction.row(TokenSQL.selectIdentity, identity.key)?.optionalMoment(1)
-            var user = try transaction.createUser(new, at: now)
-            try transaction.run(TokenSQL.keepIdentity, identity.key, identity.issuer, identity.subject, user.id, now)
-            if let removedAt {
-                try transaction.run(TokenSQL.setTokensSince, user.id, removedAt)
-                user.tokensSince = removedAt
+            if let user = try transaction.user(named: name) {
+                guard claim.adopted != nil, try transaction.mayBeAdopted(user) else { return .nameTaken }
+                try transaction.audit(claim.adoption)
+                return .user(try transaction.link(user, to: identity, at: now))
             }
-            try transaction.audit(entry)
-            return .user(user)
+            guard let new = claim.new else { return .unknown }
+            try transaction.audit(claim.creation)
+            return .user(try transaction.link(try transaction.createUser(new, at: now), to: identity, at: now))
         }
     }
 
@@ -83,7 +81,7 @@ extension BackendTransaction {
     /// used it, and when it does not hold for these. The same installation may use it again until it expires.
     func consume(_ token: [UInt8], for credential: StoredInstallationCredential, at now: Timestamp) throws {
         guard try run(TokenSQL.consume, token, credential.installation, now, credential.user) > 0 else {
-            throw TokenRefusal.error(TokenRefusal.elsewhere)
+            throw TokenRefusal.foreign
         }
     }
 
@@ -94,6 +92,22 @@ extension BackendTransaction {
     /// Leaves of the identities of a user only the digests; returns how many.
     @discardableResult
     func buryIdentities(of user: UserID, at now: Timestamp) throws -> Int { try run(TokenSQL.bury, user, now) }
+
+    /// Whether a user of the role `user` has neither password nor identity. The row stays locked, so that of two identities one gets them.
+    fileprivate func mayBeAdopted(_ user: User) throws -> Bool {
+        guard try run(TokenSQL.lockAdoptable, user.id, UserRole.user.rawValue) > 0 else { return false }
+        return try row(TokenSQL.selectIdentityOf, user.id) == nil
+    }
+
+    fileprivate func link(_ user: User, to identity: TokenIdentity, at now: Timestamp) throws -> User {
+        let removedAt = try row(TokenSQL.selectIdentity, identity.key)?.optionalMoment(1)
+        try run(TokenSQL.keepIdentity, identity.key, identity.issuer, identity.subject, user.id, now)
+        guard let removedAt, user.tokensSince.map({ $0 < removedAt }) ?? true else { return user }
+        try run(TokenSQL.setTokensSince, user.id, removedAt)
+        var user = user
+        user.tokensSince = removedAt
+        return user
+    }
 
     /// Without creating one.
     fileprivate func user(of identity: TokenIdentity, issuedAt: Timestamp) throws -> IdentityOutcome {
@@ -108,7 +122,7 @@ extension SQLStatement { static let ofTokens = TokenSQL.all }
 
 private enum TokenSQL {
     static let all = [
-        insert, select, consume, deleteOfUser, deleteExpired, selectIdentity, keepIdentity, setTokensSince, bury, deleteBuried,
+        insert, select, consume, deleteOfUser, deleteExpired, selectIdentity, selectIdentityOf, lockAdoptable, keepIdentity, setTokensSince, bury, deleteBuried,
         selectKeySet, keepKeySet,
     ]
 
@@ -161,6 +175,12 @@ private enum TokenSQL {
         """)
     static let selectIdentity = SQLStatement(
         "SELECT user_id, removed_at FROM identities WHERE app_id = $1 AND identity_key = $2")
+    static let selectIdentityOf = SQLStatement(
+        "SELECT identity_key FROM identities WHERE app_id = $1 AND user_id = $2 LIMIT 1")
+    static let lockAdoptable = SQLStatement(
+        """
+        UPDATE users SET role = role WHERE app_id = $1 AND user_id = $2 AND role = $3 AND password_hash IS NULL
+        """)
     static let keepIdentity = SQLStatement(
         """
         INSERT INTO identities (app_id, identity_key, issuer, subject, user_id, created_at) VALUES ($1, $2, $3, $4, $5, $6)

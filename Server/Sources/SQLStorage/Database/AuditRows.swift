@@ -16,7 +16,7 @@ enum AuditRows {
     }
 
     /// By which filters and erasure find a text: its first word in lower case. The rest of an actor is the network.
-    private static func name(in text: AuditText) -> String? {
+    static func name(in text: AuditText) -> String? {
         text.content?.text.split(separator: " ").first.map { $0.lowercased() }
     }
 

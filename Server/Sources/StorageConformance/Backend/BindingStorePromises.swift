@@ -9,7 +9,7 @@ public enum BindingStorePromises {
     /// Every promise.
     public static let all: [StoragePromise<any BackendStore>] = [
         keepsADevice, changesMakeNewOnes, refusesTheDevicesOfOthers, handsOver, replacesTheHandle, issuesWithTheBinding,
-        wantsThePresentedCredential, unbindsWhatWasSeen, remembers, bindsOnce,
+        wantsThePresentedCredential, wantsTheVerifiedPassword, unbindsWhatWasSeen, remembers, bindsOnce,
         notesChanges, notesWhatItBinds,
     ]
 
@@ -18,7 +18,7 @@ public enum BindingStorePromises {
     /// Binds, and expects it to hold.
     @discardableResult
     private static func bind(
-        _ device: BoundDevice, to user: User, with credential: BindingCredential = .none, mark: Int64 = 1,
+        _ device: BoundDevice, to user: User, with credential: BindingCredential = .password(version: 1), mark: Int64 = 1,
         in store: any BackendStore, at now: Timestamp = Sample.start
     ) async throws -> (binding: Binding, replaced: [RecordID]) {
         guard
@@ -41,7 +41,7 @@ public enum BindingStorePromises {
         #expect(try await store.currentBinding(of: try #require(RecordID("PHONE-1"))) == nil)
         #expect(try await bind(device, to: ada, in: store, at: Sample.time(9)).binding == binding, "the same again is the same")
         let error = await #expect(throws: ServiceError.self) {
-            _ = try await store.bind(device, to: UserID(99), with: .none, mark: 1, at: Sample.start)
+            _ = try await store.bind(device, to: UserID(99), with: .password(version: 1), mark: 1, at: Sample.start)
         }
         #expect(error != nil)
     }
@@ -70,7 +70,7 @@ public enum BindingStorePromises {
         try await bind(device, to: ada, in: store)
         for handle in [2, nil] {
             let outcome = try await store.bind(
-                try Sample.device("phone-1", handle: handle), to: bob.id, with: .none, mark: 1, at: Sample.time(1))
+                try Sample.device("phone-1", handle: handle), to: bob.id, with: .password(version: 1), mark: 1, at: Sample.time(1))
             #expect(outcome == .heldByAnother)
         }
         #expect(try await store.currentBinding(of: device.record)?.user == ada.id)
@@ -123,6 +123,18 @@ public enum BindingStorePromises {
             at: Sample.start)
         #expect(refused == .heldByAnother)
         #expect(try await store.bindingState(of: device.record).credential == Array(repeating: 2, count: 32))
+    }
+
+    private static let wantsTheVerifiedPassword = StoragePromise<any BackendStore>(
+        "a caller whose password was changed since it was verified binds nothing"
+    ) { store in
+        let ada = try await Sample.user("ada", in: store)
+        let device = try Sample.device("phone-1", handle: 1)
+        #expect(try await store.endSessions(of: ada.id, isDisabled: true, at: Sample.start, audit: nil))
+        let outcome = try await store.bind(device, to: ada.id, with: .password(version: 1), mark: 1, at: Sample.start)
+        #expect(outcome == .credentialReplaced)
+        #expect(try await store.currentBinding(of: device.record) == nil)
+        try await bind(device, to: ada, with: .password(version: 2), in: store)
     }
 
     private static let wantsThePresentedCredential = StoragePromise<any BackendStore>(
@@ -212,7 +224,7 @@ public enum BindingStorePromises {
         #expect(try await unended() == [one.record])
         try await store.end(DeviceChange(one.record, mark: 5))
         let refused = try await store.bind(
-            try Sample.device("phone-1", handle: 2), to: bob.id, with: .none, mark: 6, at: Sample.time(1))
+            try Sample.device("phone-1", handle: 2), to: bob.id, with: .password(version: 1), mark: 6, at: Sample.time(1))
         #expect(refused == .heldByAnother)
         #expect(try await unended() == [])
         #expect(try await store.sharers(of: one.record) == [])

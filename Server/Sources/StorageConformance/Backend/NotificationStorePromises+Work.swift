@@ -27,7 +27,7 @@ extension NotificationStorePromises {
             try await !store.markSent(id(2), trackingID: NotificationID(), check: Sample.time(7)),
             "it was recalled")
         #expect(try await work(store, at: 7).contains("cancel 2"))
-        for number in [Int32(1), 2] { try await store.markCancelled(id(number)) }
+        for number in [Int32(1), 2] { try await store.markCancelled(id(number), audit: nil) }
         #expect(try await work(store, at: 100) == ["send 3"])
     }
 
@@ -65,7 +65,7 @@ extension NotificationStorePromises {
         _ = try await Sample.send(try Sample.draft(from: ada, to: "a", content: "c"), in: store)
         #expect(try await store.markSent(id(1), trackingID: NotificationID(), check: Sample.time(1)))
         try await store.markCompleted(id(1), at: Sample.time(4), order: OrderNumber(7))
-        try await store.markRefused(id(2), at: Sample.time(5))
+        try await store.markRefused(id(2), at: Sample.time(5), audit: nil)
         #expect(try await work(store, at: 100).isEmpty)
         #expect(try await store.notification(id(1))?.completedAt == Sample.time(4))
         #expect(try await store.notification(id(1))?.endOrder == OrderNumber(7))

@@ -163,7 +163,7 @@ public enum NotificationStorePromises {
         let (ada, bob) = (try await Sample.user("ada", in: store), try await Sample.user("bob", in: store))
         for (number, tags) in [["old"], ["new"]].enumerated() {
             _ = try await store.bind(
-                try Sample.device("phone-1", handle: 1, tags: tags), to: bob.id, with: .none, mark: 1,
+                try Sample.device("phone-1", handle: 1, tags: tags), to: bob.id, with: .password(version: 1), mark: 1,
                 at: Sample.time(Int64(number)))
         }
         for audience in ["old", "new", "other"] {

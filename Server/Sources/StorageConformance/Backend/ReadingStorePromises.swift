@@ -151,7 +151,7 @@ public enum ReadingStorePromises {
                 endedBefore: Sample.time(1000), expiredBefore: Sample.time(1000), at: Sample.time(1000), limit: 99)
         }
         #expect(try await remove() == 0)
-        try await store.markCancelled(id(2))
+        try await store.markCancelled(id(2), audit: nil)
         while try await remove() > 0 {}
         #expect(try await store.notification(id(2)) == nil)
         #expect(try await store.notification(id(1)) != nil)
@@ -163,7 +163,7 @@ public enum ReadingStorePromises {
         let ada = try await Sample.user("ada", in: store)
         for number in 0..<4 {
             _ = try await store.bind(
-                try Sample.device("phone-\(number)", handle: 1), to: ada.id, with: .none, mark: 1,
+                try Sample.device("phone-\(number)", handle: 1), to: ada.id, with: .password(version: 1), mark: 1,
                 at: Sample.time(Int64(number * 10)))
             guard number == 1 else { continue }
             // The first has ended by now, whatever the clock shows at the send.
@@ -255,7 +255,7 @@ public enum ReadingStorePromises {
         #expect(Set(toRecall.map(\.number)) == [1, 2], "what they sent, and what is for them alone")
         for id in toRecall {
             #expect(try await store.recall(id, at: Sample.time(1), contentExpiry: Sample.time(1)))
-            try await store.markCancelled(id)
+            try await store.markCancelled(id, audit: nil)
         }
         #expect(try await store.notificationsToRecall(of: ada, limit: 99).isEmpty)
         for _ in 0..<2 { try await store.erase(ada, at: Sample.time(2)) }

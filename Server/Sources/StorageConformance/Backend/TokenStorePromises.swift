@@ -10,8 +10,8 @@ import struct RichPushModel.Tag
 public enum TokenStorePromises {
     /// Every promise.
     public static let all: [StoragePromise<any BackendStore>] = [
-        keepsTokens, consumesOnce, refusesOthers, endsWithTheUser, sweepsTokens, keepsIdentities, createsOnce, buries,
-        countsFromSessions,
+        keepsTokens, consumesOnce, refusesOthers, endsWithTheUser, sweepsTokens, keepsIdentities, createsOnce, adopts,
+        adoptsOnce, buries, countsFromSessions,
     ]
 
     private typealias Sample = BackendSample
@@ -87,7 +87,7 @@ public enum TokenStorePromises {
         #expect(await refusal { _ = try await exchange(token, "phone", of: bob, in: store) } == .unauthenticated)
         #expect(await refusal { _ = try await exchange(token, "tablet", of: ada, in: store) } == .unauthenticated)
         let taken = try Sample.device("phone", handle: 1)
-        _ = try await store.bind(taken, to: bob.id, with: .none, devices: 100, mark: 1, at: Sample.start, audit: nil)
+        _ = try await store.bind(taken, to: bob.id, with: .password(version: 1), devices: 100, mark: 1, at: Sample.start, audit: nil)
         #expect(try await exchange(token, "phone", of: ada, in: store) == .heldByAnother)
         #expect(try await store.signInToken(digest: token.digest)?.token.usedBy == nil)
     }
@@ -130,7 +130,41 @@ public enum TokenStorePromises {
     ) async throws -> IdentityOutcome {
         try await store.user(
             of: TokenIdentity(issuer: issuer, subject: subject), issuedAt: issuedAt,
-            creating: try new.map { NewUser(name: try Sample.name($0), role: .sender, password: nil) }, at: now, audit: nil)
+            claim: IdentityClaim(creating: try new.map { NewUser(name: try Sample.name($0), role: .sender, password: nil) }),
+            at: now)
+    }
+
+    private static func adopt(_ subject: String, _ name: String, in store: any BackendStore) async throws -> IdentityOutcome {
+        try await store.user(
+            of: TokenIdentity(issuer: "https://id.example", subject: subject), issuedAt: Sample.start,
+            claim: IdentityClaim(adopting: try Sample.name(name)), at: Sample.time(1))
+    }
+
+    private static let adopts = StoragePromise<any BackendStore>(
+        "an identity adopts a plain user without password and identity, and no other"
+    ) { store in
+        #expect(try await adopt("s1", "ada", in: store) == .unknown)
+        let ada = try await Sample.user("Ada", .user, in: store)
+        #expect(try await adopt("s1", "ada", in: store) == .user(ada))
+        #expect(try await find("s1", in: store) == .user(ada))
+        #expect(try await adopt("s2", "ada", in: store) == .nameTaken)
+        _ = try await Sample.user("bob", .sender, in: store)
+        #expect(try await adopt("s2", "bob", in: store) == .nameTaken)
+        let cy = try await Sample.user("cy", .user, in: store)
+        _ = try await store.setPassword(try Sample.hash("new"), of: cy.id, at: Sample.start, audit: nil)
+        #expect(try await adopt("s2", "cy", in: store) == .nameTaken)
+        #expect(try await find("s2", in: store) == .unknown)
+    }
+
+    private static let adoptsOnce = StoragePromise<any BackendStore>(
+        "of several identities that come for one user at once, one adopts them"
+    ) { store in
+        _ = try await Sample.user("ada", .user, in: store)
+        let found: [IdentityOutcome] = await withTaskGroup(of: IdentityOutcome?.self) { group in
+            for number in 0..<6 { group.addTask { try? await adopt("s\(number)", "ada", in: store) } }
+            return await group.reduce(into: []) { if let outcome = $1 { $0.append(outcome) } }
+        }
+        #expect(found.count { $0 != .nameTaken } == 1)
     }
 
     private static let keepsIdentities = StoragePromise<any BackendStore>(

@@ -296,7 +296,7 @@ extension UserStorePromises {
         _ phone: String, handle: Int, _ tags: [String], to user: User, in store: any BackendStore
     ) async throws {
         let device = try Sample.device(phone, handle: handle, tags: ["username:\(user.name.text)"] + tags)
-        _ = try await store.bind(device, to: user.id, with: .none, mark: 1, at: Sample.start)
+        _ = try await store.bind(device, to: user.id, with: .password(version: 1), mark: 1, at: Sample.start)
         try await store.end(DeviceChange(device.record, mark: 1))
     }
 

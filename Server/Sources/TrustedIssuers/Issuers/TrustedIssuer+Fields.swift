@@ -18,6 +18,7 @@ extension TrustedIssuer {
         case leeway = "leeway-seconds"
         case longestLife = "longest-life-seconds"
         case createsUsers = "create-users"
+        case adoptsUsers = "adopt-users"
     }
 
     /// Reads the settings of an issuer: the values of each field by its name. Throws every problem that there is.
@@ -39,6 +40,7 @@ extension TrustedIssuer {
         leeway = reader.seconds(.leeway, 0...300) ?? leeway
         longestLife = reader.seconds(.longestLife, 60...604_800) ?? longestLife
         createsUsers = reader.flag(.createsUsers) ?? false
+        adoptsUsers = reader.flag(.adoptsUsers) ?? false
         if let problem = await reader.problem(ofKeysIn: source, algorithms: algorithms) {
             reader.complain(.keysDocument, problem)
         }

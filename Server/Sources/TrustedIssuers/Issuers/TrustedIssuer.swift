@@ -58,6 +58,9 @@ public struct TrustedIssuer: Sendable {
     public var longestLife = Duration.seconds(86_400)
     /// Whether a user who is not known yet is created.
     public var createsUsers = false
+    /// Whether a token signs in the user of its name whom the app's backend created and whom no issuer names yet. Whoever gets a token of
+    /// the issuer with that name is the user then, so the issuer must let nobody choose their name.
+    public var adoptsUsers = false
 
     /// Creates an issuer that takes any kind of token. `TrustedIssuer(fields:)` reads one from settings, and checks it.
     init(issuer: String, audiences: [String], keySource: KeySource, algorithms: [SignatureAlgorithm]) {

@@ -76,7 +76,8 @@ public final class KeySetCache: Sendable {
         if let key = try usableKey(id: id, algorithm: algorithm) { return key }
         await nextFetch()
         if let key = try usableKey(id: id, algorithm: algorithm) { return key }
-        throw TokenError(state.withLock { Self.set(in: $0, at: clock.uptime) } == nil ? .keysUnavailable : .unknownKey)
+        let mayComeAgain = state.withLock { Self.set(in: $0, at: clock.uptime) == nil || $0.waiters.count >= KeySetLimits.waiters }
+        throw TokenError(mayComeAgain ? .keysUnavailable : .unknownKey)
     }
 
     /// How the keys stand now.
@@ -116,13 +117,13 @@ public final class KeySetCache: Sendable {
         }
     }
 
-    /// Adds a caller to those who wait; `false` when no fetch may begin.
+    /// Adds a caller to those who wait; `false` when no fetch may begin, or when too many wait.
     private func wait(_ waiter: CheckedContinuation<Void, Never>, id: UInt64) -> Bool {
         guard document == nil else { return false }
         let uptime = clock.uptime
         return state.withLock { state in
             // Looked at under the lock: a cancellation from now on finds the waiter, and one before found nothing to resume.
-            guard !state.isStopped, !Task.isCancelled else { return false }
+            guard !state.isStopped, !Task.isCancelled, state.waiters.count < KeySetLimits.waiters else { return false }
             if !state.isFetching, !state.isDemanded {
                 guard state.lastFetch.map({ uptime - $0 >= KeySetLimits.pause }) ?? true else {
                     state.refusedUnknownKeys += 1

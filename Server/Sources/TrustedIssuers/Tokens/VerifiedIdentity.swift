@@ -17,6 +17,8 @@ public struct VerifiedIdentity: Hashable, Sendable {
     public let expiresAt: Timestamp
     /// Whether the settings let an unknown user be created.
     public let mayCreateUser: Bool
+    /// Whether the settings let the identity belong to a user of its name whom no identity names.
+    public let mayAdoptUser: Bool
 
     init(checks: ClaimChecks, times: (issued: Timestamp, expires: Timestamp)) throws(TokenError) {
         let (settings, claims) = (checks.issuer, checks.claims)
@@ -29,6 +31,7 @@ public struct VerifiedIdentity: Hashable, Sendable {
         issuedAt = times.issued
         expiresAt = times.expires
         mayCreateUser = settings.createsUsers
+        mayAdoptUser = settings.adoptsUsers
     }
 
     private static let hashedPrefix = "id-"
