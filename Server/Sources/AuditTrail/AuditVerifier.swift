@@ -59,8 +59,8 @@ public struct AuditVerifier: Sendable {
     public private(set) var problems: [AuditProblem] = []
     /// Where the entries read so far end.
     public private(set) var head: AuditHead
-    /// How many of the entries read so far have a text that was erased. Erasing a person does that, and nothing tells it from another
-    /// way to blank a text.
+    /// How many of the entries read so far have a text that was erased. Erasing a person does that; another way to blank a
+    /// text looks the same.
     public private(set) var erasedEntries: Int64 = 0
     /// How many checkpoints sign entries that were pruned: only their signatures could be verified.
     public let prunedCheckpoints: Int

@@ -17,7 +17,7 @@ struct Clarion: AsyncParsableCommand {
             StatusCommand.self, SendsCommand.self, RecallCommand.self, HubCommand.self, UserCommand.self, KeyCommand.self,
             TokenCommand.self, AuditCommand.self, ConfigCommand.self,
             DatabaseCommand.self,
-            ContentCommand.self, DoctorCommand.self, VersionCommand.self,
+            ContentCommand.self, DoctorCommand.self, InitCommand.self, VersionCommand.self,
         ])
 
     static func main() async {

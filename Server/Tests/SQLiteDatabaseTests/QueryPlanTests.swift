@@ -89,9 +89,9 @@ struct QueryPlanTests {
         for list in lists { searches.formUnion(try await plan(of: list, queue)) }
         #expect(
             searches == [
-                "SEARCH audit_entries USING INDEX audit_entries_by_number (app_id=? AND number<?)",
-                "SEARCH audit_entries USING INDEX audit_entries_by_actor (app_id=? AND actor_name=? AND number<?)",
-                "SEARCH audit_entries USING INDEX audit_entries_by_subject (app_id=? AND subject_name=? AND number<?)",
+                "SEARCH audit_entries USING INDEX audit_entries_by_number (app_id=? AND number>? AND number<?)",
+                "SEARCH audit_entries USING INDEX audit_entries_by_actor (app_id=? AND actor_name=? AND number>? AND number<?)",
+                "SEARCH audit_entries USING INDEX audit_entries_by_subject (app_id=? AND subject_name=? AND number>? AND number<?)",
             ])
     }
 

@@ -58,8 +58,8 @@ public struct TrustedIssuer: Sendable {
     public var longestLife = Duration.seconds(86_400)
     /// Whether a user who is not known yet is created.
     public var createsUsers = false
-    /// Whether a token signs in the user of its name whom the app's backend created and whom no issuer names yet. Whoever gets a token of
-    /// the issuer with that name is the user then, so the issuer must let nobody choose their name.
+    /// Whether a token signs in the user of its name whom the app's backend created and whom no issuer names yet. The holder of a token
+    /// with that name is the user then, so people must not be able to choose their names at the issuer.
     public var adoptsUsers = false
 
     /// Creates an issuer that takes any kind of token. `TrustedIssuer(fields:)` reads one from settings, and checks it.

@@ -26,7 +26,7 @@ public enum KeySetLimits {
     public static let outage = Duration.seconds(86_400)
     /// The shortest time between the beginnings of two fetches of one issuer.
     public static let pause = Duration.seconds(60)
-    /// How many callers wait for one fetch. More are told to come again, so that tokens with invented keys hold no more requests.
+    /// How many callers wait for one fetch. More are asked to come again, so that tokens with invented keys hold no more requests.
     public static let waiters = 256
 }
 

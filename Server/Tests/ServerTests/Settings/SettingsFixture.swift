@@ -19,10 +19,17 @@ struct SettingsFixture {
     struct Missing: Error, CustomStringConvertible { var description: String { "there is no such file" } }
 
     func read() -> SettingsLoader.Result {
+        SettingsLoader(
+            arguments: arguments, environment: environment, path: file == nil ? nil : Self.path, system: system
+        ).read()
+    }
+
+    /// A machine with these files.
+    var system: SettingsEnvironment {
         var files = files
         if let file { files[Self.path] = file }
         let all = files
-        let system = SettingsEnvironment(
+        return SettingsEnvironment(
             readText: { path in
                 guard let text = all[path] else { throw Missing() }
                 return text
@@ -30,9 +37,6 @@ struct SettingsFixture {
             isReadable: { all[$0] != nil }, checkAPNsKey: { [keyProblem] _ in keyProblem },
             checkTrustRoots: { [trustRootsProblem] _ in trustRootsProblem },
             checkCertificate: { [certificateProblem] _, _ in certificateProblem })
-        return SettingsLoader(
-            arguments: arguments, environment: environment, path: file == nil ? nil : Self.path, system: system
-        ).read()
     }
 
     var problems: [String] { read().problems.map(\.description) }
