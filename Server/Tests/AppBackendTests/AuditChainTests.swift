@@ -204,6 +204,7 @@ struct AuditChainTests {
         let desk = try await bench.test.signIn(with: try await bench.test.key("desk", "users", by: bench.root))
         try await bench.backend.addUser(name: "zoe", password: TestBackend.password(of: "zoe"), role: .admin, by: bench.root)
         try await bench.backend.setRole(.admin, ofUser: "bob", by: try await bench.test.signIn("zoe"))
+        bench.test.clock.advance(by: .seconds(1))
         try await bench.backend.removeUser(name: "zoe", by: bench.root)
         while try await bench.test.store.sealAudit(limit: 100) > 0 {}
         bench.test.clock.advance(by: .seconds(1))
