@@ -347,7 +347,8 @@ let package = Package(
             "ServerSettings",
             [
                 "APNsHTTP2", "APNsProtocol", "AppBackend", "ContentStorage", "HTTPService", "HubProtocol", "PostgresDatabase",
-                "PushHub", "ServerObservability", "ServiceErrors", "SharedAccess", "TrustedIssuers", "WireText", .logging, .nioCore,
+                "PushHub", "ServerObservability", "ServiceErrors", "SharedAccess", "TrustedIssuers", "WireText", .logging,
+                .nioCore,
                 .richPushModel, .yams,
             ]),
         target(

@@ -64,7 +64,7 @@ struct InitCommand: AsyncParsableCommand {
         // The file comes last: until it is there, the command can be repeated.
         try await users.add(name, password: password, role: .admin)
         let made = try await users.createKey(ServiceKeyRequest(name: key, scopes: ["send", "status"]))
-        try Self.write(first.text, to: file)
+        try Self.create(file, first.text)
         if isRoot { Self.giveAway(directory, and: file) }
 
         print("settings       \(file)")
@@ -100,14 +100,19 @@ struct InitCommand: AsyncParsableCommand {
         ("apns-key-id", "The id of that key, 10 characters. Empty for later."),
         ("apns-team-id", "The id of your team, 10 characters. Empty for later."),
         ("apns-topic", "The bundle id of your app. Empty for later."),
-        ("tls-certificate-path", "Where is the certificate chain for HTTPS? Empty when a proxy has it, or for this machine alone."),
+        (
+            "tls-certificate-path",
+            "Where is the certificate chain for HTTPS? Empty when a proxy has it, or for this machine alone."
+        ),
         ("tls-key-path", "Where is the private key of that certificate? Empty for none."),
         ("tls-listen-port", "The port for HTTPS, such as 8443. Empty for none."),
         ("public-url", "The address under which phones reach the server, such as https://push.example.com. Empty for later."),
     ]
 
     private static func askName() throws -> UserName {
-        guard Terminal.isInteractive else { throw ValidationError("--administrator: the name of the first administrator is missing") }
+        guard Terminal.isInteractive else {
+            throw ValidationError("--administrator: the name of the first administrator is missing")
+        }
         Terminal.note("The name of the first administrator:")
         guard let name = readLine().flatMap({ UserName($0) }) else {
             throw ValidationError("the name of a user has 1 to 64 of A-Z a-z 0-9 _ @ . -")
@@ -120,15 +125,15 @@ struct InitCommand: AsyncParsableCommand {
     }
 
     /// For its owner alone, since a setting may be a secret.
-    private static func write(_ text: String, to file: String) throws {
+    private static func create(_ file: String, _ text: String) throws {
         let folder = URL(filePath: file).deletingLastPathComponent().path
         try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
         let descriptor = open(file, O_WRONLY | O_CREAT | O_EXCL, 0o600)
-        guard descriptor >= 0 else { throw ValidationError("\(file) cannot be written: \(String(cString: strerror(errno)))") }
         defer { close(descriptor) }
-        let handle = FileHandle(fileDescriptor: descriptor, closeOnDealloc: false)
-        try handle.write(contentsOf: Data(text.utf8))
-        try handle.synchronize()
+        let bytes = Array(text.utf8)
+        guard descriptor >= 0, write(descriptor, bytes, bytes.count) == bytes.count, fsync(descriptor) == 0 else {
+            throw ValidationError("\(file) cannot be written: \(String(cString: strerror(errno)))")
+        }
     }
 
     /// What root began belongs to the owner of the data directory, as whom the server runs.
@@ -141,7 +146,7 @@ struct InitCommand: AsyncParsableCommand {
     }
 
     private static func examine(_ file: String) async throws {
-        var doctor = try DoctorCommand.parse(["--config", file])
+        let doctor = try DoctorCommand.parse(["--config", file])
         // What it finds bad is on the screen. The node is there all the same.
         do { try await doctor.run() } catch is ExitCode {}
     }

@@ -34,7 +34,7 @@ struct AuditChainTests {
             ("UPDATE audit_entries SET subject = 'zoe' WHERE number = 2", "a text of entry 2 was replaced"),
             ("UPDATE audit_entries SET details = 'role=none' WHERE number = 2", "a text of entry 2 was replaced"),
             ("UPDATE audit_entries SET actor_name = 'zoe' WHERE number = 2", "entry 2 was changed or inserted"),
-            ("UPDATE audit_entries SET subject_name = NULL WHERE number = 2", "entry 2 was changed or inserted"),
+            ("UPDATE audit_entries SET subject_name = 'zoe' WHERE number = 2", "entry 2 was changed or inserted"),
             ("UPDATE audit_entries SET action = 'no.such' WHERE number = 2", "entry 2 was changed or inserted"),
             ("UPDATE audit_entries SET details_salt = NULL WHERE number = 2", "entry 2 was changed or inserted"),
             ("DELETE FROM audit_entries WHERE number = 2", "entry 2 is missing"),
@@ -97,7 +97,8 @@ struct AuditChainTests {
             "UPDATE audit_heads SET anchor_size = \(bench.last), anchor_hash = (SELECT hash FROM audit_entries WHERE number = \(bench.last))"
         )
         let found = try await bench.report()
-        #expect(found.problems == ["the audit begins after entry \(note.head.size), and no entry says that it was pruned to there"])
+        #expect(
+            found.problems == ["the audit begins after entry \(note.head.size), and no entry says that it was pruned to there"])
         #expect(try await bench.backend.audit.page().entries.map(\.action) == ["user.changed"])
     }
 
@@ -153,7 +154,7 @@ struct AuditChainTests {
         #expect(await code { try await bench.backend.eraseUser(name: "ann", by: bench.root) } != nil)
         #expect(try await bench.entries().map(\.action) == ["user.erased"])
         try await bench.backend.eraseUser(name: "ann", by: bench.root)
-        #expect(try await bench.entries().map(\.action) == ["user.erased", "user.erased"])
+        #expect(try await bench.entries().map(\.action).filter { $0 != "send.ended" } == ["user.erased", "user.erased"])
         #expect(try await !bench.columns().lowercased().contains("ann"))
     }
 
@@ -179,7 +180,9 @@ struct AuditChainTests {
     @Test("a page examines a bounded number of entries, and the next one goes on")
     func windows() async throws {
         let bench = try await AuditBench()
-        for number in 0..<45 { try await bench.backend.addUser(name: "user-\(number)", password: nil, role: .user, by: bench.root) }
+        for number in 0..<45 {
+            try await bench.backend.addUser(name: "user-\(number)", password: nil, role: .user, by: bench.root)
+        }
         while try await bench.test.store.sealAudit(limit: 100) > 0 {}
         let reader = AuditReader(store: bench.test.store, window: 3)
         var filter = AuditFilter()

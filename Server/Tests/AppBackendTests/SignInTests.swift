@@ -162,7 +162,9 @@ import Testing
             #expect(other == ann, "a user is one however the name is written")
         }
         for (user, password) in [("ann", "anna"), ("ann", ""), ("", ""), ("a b", "a b"), ("a/b", "a/b")] {
-            let found = await code { _ = try await demonstration.authenticate(user: user, password: password, from: .local, refused: {}) }
+            let found = await code {
+                _ = try await demonstration.authenticate(user: user, password: password, from: .local, refused: {})
+            }
             #expect(found == .unauthenticated)
         }
         // Such a user has no password, so the rule ends where the demonstration ends.

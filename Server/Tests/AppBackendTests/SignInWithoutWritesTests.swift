@@ -63,7 +63,7 @@ struct SignInWithoutWritesTests {
     {
         await code {
             _ = try await authenticator.authenticate(
-                user: user, password: password ?? TestBackend.password(of: user), from: TestBackend.source)
+                user: user, password: password ?? TestBackend.password(of: user), from: TestBackend.source, refused: {})
         }
     }
 

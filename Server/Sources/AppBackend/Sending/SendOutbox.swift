@@ -1,3 +1,4 @@
+import AuditTrail
 import PushHub
 import RichPushModel
 import ServiceErrors

@@ -152,9 +152,10 @@ private enum AuditSQL {
     /// The entry, or one in its place that hashes to something else when the row was changed so that it is none, or so that filters find it
     /// under other names.
     static func verifiable(_ row: SQLRow) throws -> SealedAuditEntry {
-        if let sealed = try? sealed(row), AuditRows.name(in: sealed.entry.actor) == (try? row.optionalText(16)),
-            AuditRows.name(in: sealed.entry.subject) == (try? row.optionalText(17))
-        {
+        func isFound(_ text: AuditText, at column: Int) -> Bool {
+            !text.isTrue || AuditRows.name(in: text) == (try? row.optionalText(column))
+        }
+        if let sealed = try? sealed(row), isFound(sealed.entry.actor, at: 16), isFound(sealed.entry.subject, at: 17) {
             return sealed
         }
         let nothing = AuditEntry(.auditRead, by: .server, at: Timestamp(milliseconds: 0))

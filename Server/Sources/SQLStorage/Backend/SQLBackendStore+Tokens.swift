@@ -122,7 +122,8 @@ extension SQLStatement { static let ofTokens = TokenSQL.all }
 
 private enum TokenSQL {
     static let all = [
-        insert, select, consume, deleteOfUser, deleteExpired, selectIdentity, selectIdentityOf, lockAdoptable, keepIdentity, setTokensSince, bury, deleteBuried,
+        insert, select, consume, deleteOfUser, deleteExpired, selectIdentity, selectIdentityOf, lockAdoptable, keepIdentity,
+        setTokensSince, bury, deleteBuried,
         selectKeySet, keepKeySet,
     ]
 

@@ -70,7 +70,8 @@ public enum BindingStorePromises {
         try await bind(device, to: ada, in: store)
         for handle in [2, nil] {
             let outcome = try await store.bind(
-                try Sample.device("phone-1", handle: handle), to: bob.id, with: .password(version: 1), mark: 1, at: Sample.time(1))
+                try Sample.device("phone-1", handle: handle), to: bob.id, with: .password(version: 1), mark: 1, at: Sample.time(1)
+            )
             #expect(outcome == .heldByAnother)
         }
         #expect(try await store.currentBinding(of: device.record)?.user == ada.id)

@@ -87,7 +87,8 @@ public enum TokenStorePromises {
         #expect(await refusal { _ = try await exchange(token, "phone", of: bob, in: store) } == .unauthenticated)
         #expect(await refusal { _ = try await exchange(token, "tablet", of: ada, in: store) } == .unauthenticated)
         let taken = try Sample.device("phone", handle: 1)
-        _ = try await store.bind(taken, to: bob.id, with: .password(version: 1), devices: 100, mark: 1, at: Sample.start, audit: nil)
+        _ = try await store.bind(
+            taken, to: bob.id, with: .password(version: 1), devices: 100, mark: 1, at: Sample.start, audit: nil)
         #expect(try await exchange(token, "phone", of: ada, in: store) == .heldByAnother)
         #expect(try await store.signInToken(digest: token.digest)?.token.usedBy == nil)
     }

@@ -76,7 +76,9 @@ public final class KeySetCache: Sendable {
         if let key = try usableKey(id: id, algorithm: algorithm) { return key }
         await nextFetch()
         if let key = try usableKey(id: id, algorithm: algorithm) { return key }
-        let mayComeAgain = state.withLock { Self.set(in: $0, at: clock.uptime) == nil || $0.waiters.count >= KeySetLimits.waiters }
+        let mayComeAgain = state.withLock {
+            Self.set(in: $0, at: clock.uptime) == nil || $0.waiters.count >= KeySetLimits.waiters
+        }
         throw TokenError(mayComeAgain ? .keysUnavailable : .unknownKey)
     }
 

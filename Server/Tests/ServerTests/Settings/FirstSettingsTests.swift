@@ -9,13 +9,13 @@ struct FirstSettingsTests {
         let first = try FirstSettings(
             arguments: [
                 "--log-level", "debug", "--data-directory", "/srv/my \"data\": #1", "--listen-port=9000", "--insecure",
-                "--protected-tag-prefixes", "role:,team:",
+                "--protected-tag-prefixes", "username:,role:",
             ], system: SettingsFixture().system)
         let lines = first.text.split(separator: "\n").filter { !$0.hasPrefix("#") }
         #expect(
             lines == [
                 #"data-directory: "/srv/my \"data\": #1""#, #"listen-port: "9000""#, #"insecure: "true""#, #"log-level: "debug""#,
-                #"protected-tag-prefixes: ["role:", "team:"]"#,
+                #"protected-tag-prefixes: ["username:", "role:"]"#,
             ])
         #expect(SettingsFixture(file: first.text).read().settings == first.settings)
     }
