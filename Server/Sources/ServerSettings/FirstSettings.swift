@@ -2,20 +2,40 @@ import WireText
 
 /// The settings of a new node as the file that `clarion init` writes.
 public struct FirstSettings: Sendable {
-    /// The settings that the file gives.
+    /// The settings that the file and the environment give.
     public let settings: Settings
     /// The file, in YAML: one line for each setting that was given, in the order of the reference.
     public let text: String
+    /// The variables of the environment that were read. They are not in the file, since a secret may be among them: the server needs them
+    /// too.
+    public let variables: [String]
 
-    /// Reads settings as the command line has them, `--key value`. Throws every problem in one error.
-    public init(arguments: [String], system: SettingsEnvironment) throws(SettingsError) {
+    /// Reads settings as the command line has them, `--key value`, and behind these the environment. Paths become absolute ones, seen from
+    /// `directory`: the server may start elsewhere. `dataDirectory` holds where none is given. Throws every problem in one error.
+    public init(
+        arguments: [String], environment: [String: String], directory: String, dataDirectory: String, system: SettingsEnvironment
+    ) throws(SettingsError) {
         let declarations = SettingCatalog.all.map(\.declaration)
-        let source = SettingSource(arguments: arguments, declarations: declarations)
-        let resolver = SettingsResolver(sources: [source], system: system)
+        var given = SettingSource(arguments: arguments, declarations: declarations)
+        let ambient = SettingSource(environment: environment, declarations: declarations, readText: system.readText)
+        for declaration in declarations where declaration.isPath {
+            let texts = given.entries[declaration.key]?.texts ?? []
+            given.entries[declaration.key]?.texts = texts.map {
+                $0.isEmpty || $0.hasPrefix("/") || $0.hasPrefix("~") ? $0 : "\(directory)/\($0)"
+            }
+        }
+        let key = SettingCatalog.standard.dataDirectory.declaration.key
+        if given.entries[key] == nil, ambient.entries[key] == nil {
+            given.entries[key] = SettingSource.Entry(texts: [dataDirectory], origin: .standard)
+        }
+        let resolver = SettingsResolver(sources: [given, ambient], system: system)
         guard resolver.problems.isEmpty else { throw SettingsError(problems: resolver.problems) }
         settings = resolver.settings
+        variables = ambient.entries.values.compactMap {
+            if case .environment(let name) = $0.origin { name } else { nil }
+        }.sorted()
         let lines = declarations.compactMap { declaration in
-            source.entries[declaration.key].map { Self.line(declaration, $0.texts) }
+            given.entries[declaration.key].map { Self.line(declaration, $0.texts) }
         }
         text = Self.header + lines.joined()
     }

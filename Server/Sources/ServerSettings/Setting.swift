@@ -80,6 +80,9 @@ struct SettingDeclaration: Sendable {
 
     var variable: String { Self.variable(for: key) }
 
+    /// Whether the value names a file or a folder.
+    var isPath: Bool { accepts == SettingKind.path.accepts }
+
     /// A secret may come from a file that this variable names, so that it stands in no process list.
     var fileVariable: String? { isSecret ? variable + "_FILE" : nil }
 

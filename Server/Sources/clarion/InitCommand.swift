@@ -26,7 +26,7 @@ struct InitCommand: AsyncParsableCommand {
         discussion: """
             On a terminal it asks for what matters and was not given. The administrator's password is asked for, or read from standard \
             input. Nothing is written before every setting fits. Root begins a node in /var/lib/clarion with its settings in \
-            \(SettingsLoader.standardPath); another user begins one in the current directory.
+            \(SettingsLoader.standardPath); another user begins one in the current directory. Root works as the owner of the data directory.
 
             Settings that are given go into the file:
             \(SettingsReference.helpList)
@@ -46,42 +46,49 @@ struct InitCommand: AsyncParsableCommand {
 
     func run() async throws {
         let isRoot = geteuid() == 0
-        let file = Self.absolute(path ?? (isRoot ? SettingsLoader.standardPath : "clarion.yaml"))
-        guard !FileManager.default.fileExists(atPath: file) else {
-            throw ValidationError("\(file) exists already; edit it, or name another file with --config")
-        }
-        let first = try first(isRoot: isRoot)
-        let directory = first.settings.dataDirectory
-        let users = UserAdministration(settings: first.settings)
-        // One without users was left by an attempt that failed.
-        if FileManager.default.fileExists(atPath: directory + "/clarion.sqlite"), try await !users.list().isEmpty {
-            throw ValidationError("there is a node in \(directory) already; name another place with --data-directory")
-        }
+        let environment = ProcessInfo.processInfo.environment
+        let standard = isRoot ? SettingsLoader.standardPath : "clarion.yaml"
+        let file = NewSettingsFile(path: Self.absolute(path ?? environment["CLARION_CONFIG"] ?? standard))
+        try file.requireNone()
+        let first = try first(isRoot: isRoot, environment)
+        let owner = try NodeOwner(ofDataDirectory: first.settings.dataDirectory)
         let name = try administrator ?? Self.askName()
         Terminal.note("The password of the administrator \(name), of 12 characters or more")
         let password = try Terminal.askNewPassword()
 
-        // The file comes last: until it is there, the command can be repeated.
-        try await users.add(name, password: password, role: .admin)
-        let made = try await users.createKey(ServiceKeyRequest(name: key, scopes: ["send", "status"]))
-        try Self.create(file, first.text)
-        if isRoot { Self.giveAway(directory, and: file) }
-
-        print("settings       \(file)")
-        print("data           \(directory)")
+        // The file gets its name last: until then the command can be repeated.
+        try file.write(first.text, readableBy: owner)
+        let made: ServiceKeyAnswer
+        do {
+            made = try await NodeOwner.acting(as: owner) {
+                try await UserAdministration(settings: first.settings).begin(
+                    administrator: name, password: password, key: ServiceKeyRequest(name: key, scopes: ["send", "status"]))
+            }
+        } catch {
+            file.discard()
+            throw error
+        }
+        print("data           \(first.settings.dataDirectory)")
         print("administrator  \(name)")
-        print("key \(key)".padding(toLength: 15, withPad: " ", startingAt: 0) + (made.key ?? ""))
-        Terminal.note("The key is shown once, keep it now. What the doctor says:\n")
-        try await Self.examine(file)
-        print("\nNext: clarion serve --config \(file)")
+        Terminal.say("key \(key)".padding(toLength: max(15, key.count + 5), withPad: " ", startingAt: 0) + (made.key ?? ""))
+        try file.publish()
+        Terminal.say("settings       \(file.path)")
+        Terminal.note("The key is shown once, keep it now.")
+        if !first.variables.isEmpty {
+            Terminal.note(
+                "The server needs these variables too, which are not in the file: \(first.variables.joined(separator: ", "))")
+        }
+        Terminal.note("What the doctor says:\n")
+        try await NodeOwner.acting(as: owner) { try await Self.examine(file.path) }
+        print("\nNext: clarion serve --config \(file.path)")
     }
 
     /// The settings that were given, and the answers to what was not.
-    private func first(isRoot: Bool) throws -> FirstSettings {
+    private func first(isRoot: Bool, _ environment: [String: String]) throws -> FirstSettings {
         var arguments = settings
-        func isGiven(_ key: String) -> Bool { arguments.contains { $0 == "--\(key)" || $0.hasPrefix("--\(key)=") } }
-        if !isGiven("data-directory") {
-            arguments += ["--data-directory", isRoot ? "/var/lib/clarion" : Self.absolute("clarion-data")]
+        func isGiven(_ key: String) -> Bool {
+            arguments.contains { $0 == "--\(key)" || $0.hasPrefix("--\(key)=") }
+                || environment["CLARION_" + key.uppercased().replacing("-", with: "_")] != nil
         }
         if Terminal.isInteractive {
             for (key, question) in Self.questions where !isGiven(key) {
@@ -89,7 +96,11 @@ struct InitCommand: AsyncParsableCommand {
                 if let answer = readLine(), !answer.isEmpty { arguments += ["--\(key)", answer] }
             }
         }
-        do throws(SettingsError) { return try FirstSettings(arguments: arguments, system: .server) } catch {
+        do throws(SettingsError) {
+            return try FirstSettings(
+                arguments: arguments, environment: environment, directory: FileManager.default.currentDirectoryPath,
+                dataDirectory: isRoot ? "/var/lib/clarion" : Self.absolute("clarion-data"), system: .server)
+        } catch {
             Terminal.note("clarion: \(error)")
             throw ExitCode.badSettings
         }
@@ -121,28 +132,8 @@ struct InitCommand: AsyncParsableCommand {
     }
 
     private static func absolute(_ path: String) -> String {
-        path.hasPrefix("/") ? path : FileManager.default.currentDirectoryPath + "/" + path
-    }
-
-    /// For its owner alone, since a setting may be a secret.
-    private static func create(_ file: String, _ text: String) throws {
-        let folder = URL(filePath: file).deletingLastPathComponent().path
-        try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
-        let descriptor = open(file, O_WRONLY | O_CREAT | O_EXCL, 0o600)
-        defer { close(descriptor) }
-        let bytes = Array(text.utf8)
-        guard descriptor >= 0, write(descriptor, bytes, bytes.count) == bytes.count, fsync(descriptor) == 0 else {
-            throw ValidationError("\(file) cannot be written: \(String(cString: strerror(errno)))")
-        }
-    }
-
-    /// What root began belongs to the owner of the data directory, as whom the server runs.
-    private static func giveAway(_ directory: String, and file: String) {
-        var owner = stat()
-        guard lstat(directory, &owner) == 0, owner.st_uid != 0 else { return }
-        let names = FileManager.default.enumerator(atPath: directory)?.compactMap { $0 as? String } ?? []
-        for name in names { lchown("\(directory)/\(name)", owner.st_uid, owner.st_gid) }
-        lchown(file, owner.st_uid, owner.st_gid)
+        URL(filePath: path, relativeTo: URL(filePath: FileManager.default.currentDirectoryPath, directoryHint: .isDirectory))
+            .standardized.path
     }
 
     private static func examine(_ file: String) async throws {
@@ -151,3 +142,97 @@ struct InitCommand: AsyncParsableCommand {
         do { try await doctor.run() } catch is ExitCode {}
     }
 }
+
+/// The file of settings that does not exist yet. It gets its name when everything else is done.
+private struct NewSettingsFile {
+    let path: String
+
+    private var draft: String { path + ".new" }
+
+    func requireNone() throws {
+        guard !FileManager.default.fileExists(atPath: path) else {
+            throw ValidationError("\(path) exists already; edit it, or name another file with --config")
+        }
+    }
+
+    /// Writes the draft, which the server may read and not change. Other users may do neither.
+    func write(_ text: String, readableBy owner: NodeOwner?) throws {
+        let folder = URL(filePath: path).deletingLastPathComponent().path
+        do { try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true) } catch {
+            throw ValidationError("the folder \(folder) cannot be made: \(error.localizedDescription)")
+        }
+        // One that an attempt left.
+        discard()
+        let descriptor = open(draft, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0o600)
+        guard descriptor >= 0 else { throw Self.fault(draft) }
+        defer { close(descriptor) }
+        let bytes = Array(text.utf8)
+        guard owner.map({ fchown(descriptor, 0, $0.group) == 0 && fchmod(descriptor, 0o640) == 0 }) ?? true,
+            systemWrite(descriptor, bytes, bytes.count) == bytes.count, fsync(descriptor) == 0
+        else { throw Self.fault(draft) }
+    }
+
+    /// Gives the draft its name, unless another file has got it meanwhile.
+    func publish() throws {
+        guard link(draft, path) == 0 else {
+            throw ValidationError("\(Self.fault(path).message) The settings are in \(draft).")
+        }
+        discard()
+    }
+
+    func discard() { unlink(draft) }
+
+    private static func fault(_ path: String) -> ValidationError {
+        ValidationError("\(path) cannot be written: \(String(cString: strerror(errno)))")
+    }
+}
+
+/// As whom the server runs, where root begins a node for it: the owner of the data directory, or else the user `clarion` of the package.
+private struct NodeOwner {
+    let user: uid_t
+    let group: gid_t
+
+    /// `nil` where the node belongs to who calls. Makes the data directory, if there is none, in a folder that only root may change.
+    init?(ofDataDirectory path: String) throws {
+        guard geteuid() == 0 else { return nil }
+        var found = stat()
+        if stat(path, &found) == 0 {
+            (user, group) = (found.st_uid, found.st_gid)
+        } else if let account = getpwnam("clarion") {
+            (user, group) = (account.pointee.pw_uid, account.pointee.pw_gid)
+            try Self.makeFolder(path, user, group)
+        } else {
+            return nil
+        }
+        if user == 0 { return nil }
+    }
+
+    private static func makeFolder(_ path: String, _ user: uid_t, _ group: gid_t) throws {
+        do { try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true) } catch {
+            throw ValidationError("the data directory \(path) cannot be made: \(error.localizedDescription)")
+        }
+        let descriptor = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)
+        defer { close(descriptor) }
+        guard descriptor >= 0, fchmod(descriptor, 0o700) == 0, fchown(descriptor, user, group) == 0 else {
+            throw ValidationError("the data directory \(path) cannot be given to its user: \(String(cString: strerror(errno)))")
+        }
+    }
+
+    /// Works with the rights of the owner: what the database and the doctor open, they open as the server will.
+    static func acting<Result>(as owner: NodeOwner?, _ work: () async throws -> Result) async throws -> Result {
+        guard let owner else { return try await work() }
+        let name = getpwuid(owner.user).map { String(cString: $0.pointee.pw_name) }
+        // The groups first, while this is root.
+        guard initgroups(name ?? "", owner.group) == 0, setegid(owner.group) == 0, seteuid(owner.user) == 0 else {
+            throw ValidationError("root cannot act as the owner of the data directory: \(String(cString: strerror(errno)))")
+        }
+        defer {
+            seteuid(0)
+            setegid(0)
+        }
+        return try await work()
+    }
+}
+
+/// The system call, outside the type whose method has the same name.
+private func systemWrite(_ descriptor: Int32, _ bytes: [UInt8], _ count: Int) -> Int { write(descriptor, bytes, count) }

@@ -38,6 +38,26 @@ public struct UserAdministration: Sendable {
         }
     }
 
+    /// Makes the first administrator and the first key of a node. Throws `conflict` where there are users, and what `add` and `createKey`
+    /// throw; a failure leaves no user, so it can be repeated.
+    public func begin(
+        administrator name: UserName, password: SecretText, key: ServiceKeyRequest
+    ) async throws -> ServiceKeyAnswer {
+        try await withBackend(mayBegin: true) { backend in
+            guard try await backend.users(limit: 1).isEmpty else {
+                throw ServiceError(
+                    .conflict,
+                    "the node has users already; `clarion key create` makes a key, `clarion config reference --yaml` prints settings"
+                )
+            }
+            _ = try await backend.addUser(name: name.text, password: password.reveal(), role: .admin)
+            do { return try await backend.createKey(key) } catch {
+                try? await backend.removeUser(name: name.text)
+                throw error
+            }
+        }
+    }
+
     /// Every user, by name.
     public func list() async throws -> [User] {
         try await withBackend { backend in
