@@ -2,6 +2,12 @@ import Crypto
 import RichPushModel
 import WireText
 
+#if canImport(FoundationEssentials)
+    import FoundationEssentials
+#else
+    import Foundation
+#endif
+
 /// What the audit records: the closed list of acts. The raw values are stored, and filters name them.
 public enum AuditAction: String, Sendable, CaseIterable, Codable {
     case signedIn = "sign-in.accepted"
@@ -173,19 +179,27 @@ public struct AuditEntry: Hashable, Sendable {
         return entry
     }
 
-    /// For the entry of a pruning: how many entries went, and the head that is the anchor now.
-    public func pruned(to anchor: AuditHead, entries: Int64) -> AuditEntry {
-        causing(
+    /// For the entry of a pruning: how many entries went, and under the key the head that is the anchor now.
+    public func pruned(to anchor: AuditHead, entries: Int64, signedBy key: AuditSigningKey) throws -> AuditEntry {
+        let signature = Data(try key.signature(of: Self.pruning(to: anchor))).base64EncodedString()
+        return causing(
             .auditPruned, subject: "", object: "\(anchor.size)",
-            details: "entries=\(entries) \(Self.anchor(anchor))")
+            details: "entries=\(entries) hash=\(Hexadecimal.text(of: anchor.hash)) signature=\(signature)")
     }
 
-    /// Whether this is the entry of the pruning that made a head the anchor.
-    func prunes(to anchor: AuditHead) -> Bool {
-        action == .auditPruned && object == "\(anchor.size)" && details.content?.text.hasSuffix(Self.anchor(anchor)) == true
+    /// Whether this is the entry of the pruning that made a head the anchor. A row that was written past the server has no signature of
+    /// the key for it.
+    func prunes(to anchor: AuditHead, signedBy key: AuditPublicKey) -> Bool {
+        guard action == .auditPruned, let word = details.content?.text.split(separator: " ").last, word.hasPrefix("signature="),
+            let signature = Data(base64Encoded: String(word.dropFirst("signature=".count)))
+        else { return false }
+        return key.verifies(Array(signature), of: Self.pruning(to: anchor))
     }
 
-    private static func anchor(_ head: AuditHead) -> String { "hash=\(Hexadecimal.text(of: head.hash))" }
+    /// What the server signs when it prunes: no checkpoint has this text.
+    private static func pruning(to anchor: AuditHead) -> [UInt8] {
+        Array("clarion audit pruned 1\n\(anchor.size)\n\(Hexadecimal.text(of: anchor.hash))\n".utf8)
+    }
 
     /// How details name an installation, whose id is a person's and goes with them.
     public static func installation(_ id: String) -> String { "installation=\(id)" }

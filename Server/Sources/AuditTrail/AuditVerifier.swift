@@ -28,7 +28,7 @@ public enum AuditProblem: Hashable, Sendable, CustomStringConvertible {
     case forgedCheckpoint(size: Int64)
     /// No signed checkpoint is the anchor: entries were cut off at the beginning by other means than pruning.
     case unsignedAnchor(size: Int64)
-    /// The audit begins at a checkpoint, but no entry says that what was before it was pruned.
+    /// The audit begins at a checkpoint, but no entry with the server's signature says that what was before it was pruned.
     case unrecordedPruning(size: Int64)
     /// The entries up to a checkpoint are others than those that were signed.
     case contradictedCheckpoint(size: Int64)
@@ -43,7 +43,8 @@ public enum AuditProblem: Hashable, Sendable, CustomStringConvertible {
         case .textReplaced(let number): "a text of entry \(number) was replaced"
         case .forgedCheckpoint(let size): "the checkpoint of size \(size) is not signed by the key of this audit"
         case .unsignedAnchor(let size): "the audit begins after entry \(size), where no checkpoint was signed"
-        case .unrecordedPruning(let size): "the audit begins after entry \(size), and no entry says that it was pruned to there"
+        case .unrecordedPruning(let size):
+            "the audit begins after entry \(size), and no signed entry says that it was pruned to there"
         case .contradictedCheckpoint(let size): "the entries up to \(size) are not those that the checkpoint of that size signed"
         case .cutOff(let counted, let found): "a checkpoint or the head counts \(counted) entries, and there are \(found)"
         }
@@ -65,13 +66,15 @@ public struct AuditVerifier: Sendable {
     /// How many checkpoints sign entries that were pruned: only their signatures could be verified.
     public let prunedCheckpoints: Int
     private let anchor: AuditHead
+    private let key: AuditPublicKey
     private var isAnchorRecorded: Bool
     private var checkpoints: [AuditCheckpoint]
 
-    /// Begins at the anchor: the empty head, or the checkpoint to which the audit was pruned. An entry behind it must say so.
+    /// Begins at the anchor: the empty head, or the checkpoint to which the audit was pruned. A signed entry behind it must say so.
     public init(anchor: AuditHead, checkpoints: [AuditCheckpoint], key: AuditPublicKey) {
         head = anchor
         self.anchor = anchor
+        self.key = key
         isAnchorRecorded = anchor.size == 0
         prunedCheckpoints = checkpoints.count { $0.head.size < anchor.size }
         for checkpoint in checkpoints where !checkpoint.isSigned(by: key) {
@@ -101,7 +104,7 @@ public struct AuditVerifier: Sendable {
         let texts = [sealed.entry.actor, sealed.entry.subject, sealed.entry.details]
         if !texts.allSatisfy(\.isTrue) { problems.append(.textReplaced(sealed.number)) }
         if texts.contains(where: { $0.content == nil }) { erasedEntries += 1 }
-        if sealed.entry.prunes(to: anchor) { isAnchorRecorded = true }
+        if !isAnchorRecorded, sealed.entry.prunes(to: anchor, signedBy: key) { isAnchorRecorded = true }
         head = next
         compareCheckpoints()
     }

@@ -23,21 +23,21 @@ extension BackendRoutes {
             let wantsLines = call.request.headers[.accept]?.contains(UserImportLines.mediaType) == true
             let bound = limit ?? (wantsLines ? nil : 100)
             try await backend.noteAuditReading(filter, limit: bound, by: call.principal)
-            if wantsLines { return lines(filter, before: before, limit: bound ?? .max) }
+            if wantsLines { return try await lines(filter, before: before, limit: bound ?? .max) }
             return try .json(await backend.audit.page(filter, before: before, limit: bound ?? 100))
         }
     }
 
     /// All entries as lines of JSON, page by page. What is wrong before the first line is an error answer; later the body is cut off.
-    private func lines(_ filter: AuditFilter, before: Int64?, limit: Int) -> Response {
-        Response(
+    private func lines(_ filter: AuditFilter, before: Int64?, limit: Int) async throws -> Response {
+        let first = try await backend.audit.page(filter, before: before, limit: min(limit, AuditReader.pageLimit))
+        return Response(
             status: .ok, headers: [.contentType: UserImportLines.mediaType, .cacheControl: "no-store"],
             body: ResponseBody { [audit = backend.audit] writer in
                 let encoder = JSONEncoder()
                 encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
-                var (before, left) = (before, limit)
-                repeat {
-                    let page = try await audit.page(filter, before: before, limit: min(left, AuditReader.pageLimit))
+                var (page, left) = (first, limit)
+                while true {
                     var lines = ByteBuffer()
                     for entry in page.entries {
                         lines.writeBytes(try encoder.encode(entry))
@@ -45,8 +45,9 @@ extension BackendRoutes {
                     }
                     if lines.readableBytes > 0 { try await writer.write(lines) }
                     left -= page.entries.count
-                    before = page.next
-                } while before != nil && left > 0
+                    guard let next = page.next, left > 0 else { break }
+                    page = try await audit.page(filter, before: next, limit: min(left, AuditReader.pageLimit))
+                }
                 try await writer.finish(nil)
             })
     }

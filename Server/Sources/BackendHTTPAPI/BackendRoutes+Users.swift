@@ -46,7 +46,10 @@ extension BackendRoutes {
             let erases = try call.query("erase")["erase"]
             switch erases {
             case nil, "false": try await backend.removeUser(name: call.userName(), by: call.principal)
-            case "true": try await backend.eraseUser(name: call.userName(), by: call.principal)
+            case "true":
+                // It reads the whole audit.
+                extendDeadline(of: call)
+                try await backend.eraseUser(name: call.userName(), by: call.principal)
             default: throw ServiceError(.invalidField, "erase: true or false")
             }
             return Response(status: .noContent)

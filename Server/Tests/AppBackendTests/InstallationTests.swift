@@ -170,8 +170,10 @@ import Testing
         let update = InstallationUpdate(handle: Sample.handle(1))
         let phone = try #require(InstallationID("phone"))
         #expect(
-            await code { _ = try await test.backend.putInstallation(id: phone, update: update, for: ann) } == .unauthenticated)
+            await code { _ = try await test.backend.putInstallation(id: phone, update: update, for: ann) } == .notReady)
         #expect(test.hub.devices.isEmpty)
+        // The caller is asked to repeat the request, and the old password is then wrong.
+        #expect(await code { _ = try await test.signIn("ann") } == .unauthenticated)
     }
 
     @Test("a password change signs out the user's devices, which no longer could themselves, and no other user's")

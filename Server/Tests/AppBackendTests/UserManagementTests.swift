@@ -160,6 +160,17 @@ struct UserManagementTests {
         #expect(bearer == .unauthenticated)
     }
 
+    @Test("a user whose sessions another node has just ended is asked to repeat the registration, which then is done")
+    func endedElsewhere() async throws {
+        let test = try await TestBackend()
+        let ann = try await test.user("ann", .user)
+        #expect(try await test.store.endSessions(of: ann.userID, isDisabled: false, at: test.clock.now, audit: nil))
+        let remembered = try await test.signIn("ann")
+        #expect(await code { try await test.register(remembered, handle: 1, id: "phone") } == .notReady)
+        try await test.register(try await test.signIn("ann"), handle: 1, id: "phone")
+        #expect(test.hub.devices.count == 1)
+    }
+
     @Test("sessions that are ended leave the password, and no device")
     func sessions() async throws {
         let test = try await TestBackend()

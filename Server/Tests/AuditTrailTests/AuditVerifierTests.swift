@@ -2,6 +2,7 @@ import ClarionTesting
 import Crypto
 import RichPushModel
 import Testing
+import WireText
 
 @testable import AuditTrail
 
@@ -22,9 +23,12 @@ import Testing
     }
 
     /// Entries with the one that says that what is up to `anchor` was pruned.
-    private static func pruned(_ entries: [SealedAuditEntry], to anchor: AuditHead) throws -> [SealedAuditEntry] {
+    private static func pruned(
+        _ entries: [SealedAuditEntry], to anchor: AuditHead, signedBy key: AuditSigningKey = key
+    ) throws -> [SealedAuditEntry] {
         let last = try #require(entries.last)
-        let entry = AuditEntry(.auditPruned, by: .server, at: Timestamp(seconds: 99)).pruned(to: anchor, entries: anchor.size)
+        let act = AuditEntry(.auditPruned, by: .server, at: Timestamp(seconds: 99))
+        let entry = try act.pruned(to: anchor, entries: anchor.size, signedBy: key)
         let head = AuditHead(size: last.number, hash: last.hash).appending(entry)
         return entries + [SealedAuditEntry(number: head.size, entry: entry, hash: head.hash)]
     }
@@ -162,6 +166,26 @@ import Testing
         let problem = AuditProblem.unrecordedPruning(size: 6)
         #expect(Self.problems(of: rest, anchor: second.head, checkpoints: [second]) == [problem])
         #expect(Self.problems(of: try Self.pruned(rest, to: first.head), anchor: second.head, checkpoints: [second]) == [problem])
+    }
+
+    @Test("a pruning that the key of the audit did not sign, or signed for another anchor, is none")
+    func unsignedPruning() throws {
+        let entries = Self.chain(10)
+        let (first, second) = (try Self.checkpoint(entries, at: 3), try Self.checkpoint(entries, at: 6))
+        let rest = Array(entries.dropFirst(6))
+        let last = try #require(rest.last)
+        let copied = try #require(
+            try Self.pruned(rest, to: first.head).last?.entry.details.content?.text.split(separator: " ").last)
+        for signature in ["", " signature=", " \(copied)"] {
+            let forged = AuditEntry(
+                .auditPruned, by: .server, at: Timestamp(seconds: 99), object: "6",
+                details: "entries=6 hash=\(Hexadecimal.text(of: second.head.hash))\(signature)")
+            let head = AuditHead(size: last.number, hash: last.hash).appending(forged)
+            let all = rest + [SealedAuditEntry(number: head.size, entry: forged, hash: head.hash)]
+            #expect(Self.problems(of: all, anchor: second.head, checkpoints: [second]) == [.unrecordedPruning(size: 6)])
+        }
+        let other = try Self.pruned(rest, to: second.head, signedBy: Self.other)
+        #expect(Self.problems(of: other, anchor: second.head, checkpoints: [second]) == [.unrecordedPruning(size: 6)])
     }
 
     @Test("checkpoints of what was pruned and erased texts are counted")

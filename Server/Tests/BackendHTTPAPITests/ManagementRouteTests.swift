@@ -101,6 +101,22 @@ struct ManagementRouteTests {
         #expect(after.disabledAt == nil)
     }
 
+    @Test("a change of every field at once makes each of them, and the new password signs in")
+    func changeEverything() async throws {
+        let bench = try await BackendBench()
+        for isDisabled in [true, false] {
+            let body =
+                "{\"disabled\":\(isDisabled),\"role\":\"sender\",\"password\":\"another long password\",\"tags\":[\"gold\"]}"
+            #expect(try await bench.json(.patch, "/api/v1/users/bob", as: "root", body).status == .ok)
+        }
+        try await bench.sealAudit()
+        let found = try await bench.call(.get, "/api/v1/audit?action=user.changed&subject=bob", as: "eve")
+        let changes = Set(try found.decoded(AuditPage.self).entries.compactMap(\.details))
+        #expect(changes == ["disabled=true", "disabled=false", "role=sender", "password=changed", "tags=gold"])
+        let own = BackendBench.basic("bob", password: "another long password")
+        #expect(try await bench.call(.get, "/api/v1/me", headers: own).status == .ok)
+    }
+
     @Test("sessions that are ended over HTTP leave no credential")
     func endSessions() async throws {
         let bench = try await BackendBench()

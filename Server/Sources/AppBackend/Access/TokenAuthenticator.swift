@@ -149,12 +149,12 @@ final class TokenAuthenticator: Sendable {
     }
 
     private func user(of identity: VerifiedIdentity, from source: SourceAddress) async throws -> User {
-        let name = identity.userName
-        let claim = claim(of: identity, from: source)
+        let (name, now) = (identity.userName, clock.now)
+        let claim = claim(of: identity, from: source, at: now)
         let find = {
             try await self.store.user(
                 of: TokenIdentity(issuer: identity.issuer, subject: identity.subject), issuedAt: identity.issuedAt,
-                claim: claim, at: self.clock.now)
+                claim: claim, at: now)
         }
         let outcome: IdentityOutcome
         do { outcome = try await find() } catch let error as ServiceError where error.code == .conflict {
@@ -175,8 +175,8 @@ final class TokenAuthenticator: Sendable {
     }
 
     /// What the issuer's settings allow for an identity that has no user.
-    private func claim(of identity: VerifiedIdentity, from source: SourceAddress) -> IdentityClaim {
-        let (name, now) = (identity.userName, clock.now)
+    private func claim(of identity: VerifiedIdentity, from source: SourceAddress, at now: Timestamp) -> IdentityClaim {
+        let name = identity.userName
         guard !name.text.hasPrefix(ServiceAccount.prefix) else { return IdentityClaim() }
         func entry(_ action: AuditAction, _ details: String) -> AuditEntry {
             AuditEntry(

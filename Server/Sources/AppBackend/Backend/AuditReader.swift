@@ -46,11 +46,11 @@ public struct AuditReader: Sendable {
     ) async throws -> AuditPage {
         let limit = min(max(limit, 1), Self.pageLimit)
         let ends = try await store.auditEnds()
-        // Entries of a name are found by an index, however far apart they are.
-        let window = filter.actor == nil && filter.subject == nil ? window : .max
+        let window = filter.isServedByIndex ? .max : window
         var before = min(number ?? .max, ends.head.size + 1)
         var found: [SealedAuditEntry] = []
         for _ in 0..<Self.pageWindows where found.count <= limit && before > ends.anchor.size + 1 {
+            if let from = filter.from, try await areAll(below: before, olderThan: from) { before = ends.anchor.size + 1; break }
             // Entries up to the anchor count for nothing: they are being pruned.
             let after = max(ends.anchor.size, before - window - 1)
             found += try await store.auditEntries(filter, after: after, before: before, limit: limit + 1 - found.count)
@@ -59,6 +59,13 @@ public struct AuditReader: Sendable {
         let page = found.prefix(limit)
         let next = found.count > limit ? page.last?.number : before > ends.anchor.size + 1 ? before : nil
         return AuditPage(entries: page.map { AuditAnswer($0) }, next: next)
+    }
+
+    /// Whether no entry below a number can be of this moment. Entries are sealed in the order of their moments, but nodes may have clocks
+    /// that differ and acts that take their time.
+    private func areAll(below number: Int64, olderThan moment: Timestamp) async throws -> Bool {
+        let newest = try await store.auditEntries(AuditFilter(), after: 0, before: number, limit: 1).first
+        return newest.map { $0.entry.at < moment - .seconds(24 * 3600) } ?? true
     }
 
     /// The newest checkpoint that is kept.
@@ -111,6 +118,13 @@ public struct AuditReader: Sendable {
             entries: count, prunedTo: ends.anchor.size, size: verifier.head.size, hash: Hexadecimal.text(of: verifier.head.hash),
             checkpoints: checkpoints.count - verifier.prunedCheckpoints, prunedCheckpoints: verifier.prunedCheckpoints,
             erased: verifier.erasedEntries, problems: problems.map(\.description))
+    }
+}
+
+extension AuditFilter {
+    /// Whether entries are found by an index, however far apart they are: those of one name, or all.
+    fileprivate var isServedByIndex: Bool {
+        action == nil && from == nil && until == nil && (actor == nil || subject == nil)
     }
 }
 

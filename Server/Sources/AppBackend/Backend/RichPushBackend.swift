@@ -130,7 +130,7 @@ public struct RichPushBackend: Sendable {
         try await parts.store.record(
             entry(
                 .auditRead, by: principal, subject: filter.subject ?? filter.actor ?? "",
-                details: "limit=\(limit.map(String.init) ?? "none")\(action)\(by)"))
+                details: "limit=\(limit.map(String.init) ?? "all")\(action)\(by)"))
     }
 }
 

@@ -357,7 +357,8 @@ extension RichPushBackend {
     /// Binds a device and makes the hub know it. The binding comes first: if the process dies between the two, access is
     /// right, and the upkeep of any node repairs the hub.
     ///
-    /// Throws `unauthenticated` when the credential that the caller presented was replaced meanwhile.
+    /// Throws `unauthenticated` when the credential that the caller presented was replaced meanwhile, and `not-ready` when the sessions of
+    /// a caller with a password or a token ended.
     func register(_ device: BoundDevice, with credential: BindingCredential, for principal: Principal) async throws {
         try await refuseForeignHubRecord(device)
         let change = DeviceChange(device.record)
@@ -367,7 +368,7 @@ extension RichPushBackend {
             audit: principal.entry(
                 .signedIn, at: parts.clock.now, subject: principal.name.text,
                 details: AuditEntry.installation(device.record.text) + (principal.token.map { " \($0.details)" } ?? "")))
-        if outcome == .credentialReplaced { throw BearerAuthenticator.notValid }
+        if outcome == .credentialReplaced { throw endedMeanwhile(principal) }
         guard case .bound(_, let replaced, let taken) = outcome else { throw Self.gone }
         for record in [device.record] + replaced { bearers.forget(record.text) }
         try await parts.synchronise(device.record, in: change)
@@ -382,6 +383,14 @@ extension RichPushBackend {
             )
         }
         parts.observer?.observed(.registered(device.record, user: principal.name))
+    }
+
+    /// Another node may have ended the sessions within the seconds for which this one remembers who signed in. What the caller presented
+    /// may still be right, so it is asked for again instead of refused.
+    private func endedMeanwhile(_ principal: Principal) -> ServiceError {
+        guard principal.installation == nil else { return BearerAuthenticator.notValid }
+        forgetCredentials()
+        return ServiceError(.notReady, "the sessions of the user were ended meanwhile; repeat the request", retryAfter: 1)
     }
 
     /// Ends a device of the caller. Can be retried.

@@ -28,6 +28,25 @@ public struct AuditEnds: Hashable, Sendable {
     }
 }
 
+/// What of the audit goes with a user who is erased.
+public struct AuditErasure: Hashable, Sendable {
+    public var user: UserName
+    /// Installations of the user and of no other user.
+    public var installations: [InstallationID]
+    /// What happened before this moment stays.
+    public var since: Timestamp
+    /// Up to this number no audience is read, since an erasure before did.
+    public var readTo: Int64
+
+    /// Creates an erasure.
+    public init(of user: UserName, installations: [InstallationID], since: Timestamp, readTo: Int64 = 0) {
+        self.user = user
+        self.installations = installations
+        self.since = since
+        self.readTo = readTo
+    }
+}
+
 /// Keeps the audit. Errors are `ServiceError`.
 ///
 /// An entry is written in the transaction of its act, without a number, so that acts do not wait for each other. Sealing gives it its
@@ -56,10 +75,12 @@ public protocol AuditStore: Sendable {
     func auditCheckpoints(after size: Int64, limit: Int) async throws -> [AuditCheckpoint]
 
     /// Removes up to `limit` entries up to the newest checkpoint that was made before `moment`, which becomes the anchor. An entry that says
-    /// so is written in the transaction that moves the anchor. How many entries went.
-    func pruneAudit(madeBefore moment: Timestamp, at now: Timestamp, limit: Int) async throws -> Int
+    /// so under the key is written in the transaction that moves the anchor. How many entries went.
+    func pruneAudit(
+        madeBefore moment: Timestamp, at now: Timestamp, signedBy key: AuditSigningKey, limit: Int
+    ) async throws -> Int
 
     /// Erases the texts of entries that a user made, that are about them, or that name them or an installation of theirs in an audience,
-    /// of those that happened at `since` or later, in transactions of `batch` entries. The chain stays as it is.
-    func eraseAudit(of user: User, since: Timestamp, batch: Int) async throws
+    /// in transactions of `batch` entries. Seals what is committed. The chain stays as it is.
+    func eraseAudit(_ erasure: AuditErasure, batch: Int) async throws
 }

@@ -207,8 +207,9 @@ public protocol BackendStore: AuditStore, ServiceKeyStore, SignInCountStore, Tok
     /// `false` when it was recalled before.
     func recall(_ id: RichID, at now: Timestamp, contentExpiry: Timestamp, audit entry: AuditEntry?) async throws -> Bool
 
-    /// Notes that a recalled notification is cancelled at the hub. The entry is written once for each cancellation that was due.
-    func markCancelled(_ id: RichID, audit entry: AuditEntry?) async throws
+    /// Notes that a recalled notification is cancelled at the hub; no work is left. The entry is written unless the send had ended before:
+    /// a send ends once.
+    func markCancelled(_ id: RichID, at moment: Timestamp, audit entry: AuditEntry?) async throws
 
     /// Work that is due: what is to be sent or cancelled, then what is only to be asked for, each by the moment for which it was set.
     /// Work of a new notification is due some seconds later, so that the node that accepted it can do it first.

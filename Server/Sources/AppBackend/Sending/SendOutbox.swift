@@ -45,7 +45,7 @@ struct SendOutbox: Sendable {
         }
         let now = parts.clock.now
         try await parts.store.markCancelled(
-            id, audit: end?.entry(of: id, at: now) ?? .sendEnded(id, "state=unknown targets=unknown", at: now))
+            id, at: now, audit: end?.entry(of: id, at: now) ?? .sendEnded(id, "state=unknown targets=unknown", at: now))
     }
 
     private static let firstCheck: Duration = .seconds(1)

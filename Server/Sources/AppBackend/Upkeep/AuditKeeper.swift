@@ -76,7 +76,7 @@ public struct AuditKeeper: Sendable {
         let now = clock.now
         var removed = 0
         while true {
-            let count = try await store.pruneAudit(madeBefore: now - retention, at: now, limit: Self.batch)
+            let count = try await store.pruneAudit(madeBefore: now - retention, at: now, signedBy: key, limit: Self.batch)
             removed += count
             if count < Self.batch { return removed }
         }

@@ -75,7 +75,7 @@ extension RichPushBackend {
         let mark = DeviceChange.newMark()
         let base = entry(.usersImported, by: principal)
         let outcomes = try await parts.store.upsertUsers(
-            batch.users, protecting: batch.protected, mark: mark, at: parts.clock.now
+            batch.users, protecting: batch.protected, mark: mark, at: base.at
         ) { batch.entries(of: $0, base) }
         var fates = batch.fates(of: outcomes)
         if fates.contains(where: { $0.fate == .changed }) { forgetCredentials() }

@@ -27,26 +27,28 @@ extension RichPushBackend {
         do {
             return try await parts.store.createUser(
                 NewUser(name: userName, role: try Self.personRole(role), password: hash, tags: try Self.checked(tags)),
-                at: parts.clock.now, audit: entry)
+                at: entry.at, audit: entry)
         } catch let error as ServiceError where error.code == .conflict {
             throw ServiceError(.conflict, "name: there is a user of this name already")
         }
     }
 
-    /// Changes what is given of a user. All of it is checked before any of it is stored, so an error about the request changes nothing.
-    /// Throws as the functions for each do.
+    /// Changes what is given of a user. The request is checked before any of it is stored. A user is locked out first and let in last, so
+    /// that no failure in between leaves an account open with its old password. Throws as the functions for each do.
     public func changeUser(
         name: String, role: UserRole?, tags: [Tag]?, password: String?, isDisabled: Bool?, by principal: Principal? = nil
     ) async throws {
         let user = role == nil && password == nil ? try await user(name) : try await person(name, changedBy: principal)
         try Self.requirePower(over: user.role, principal)
         if let role { try Self.requirePower(over: try Self.personRole(role), principal) }
+        let tags = try tags.map { try Self.checked($0) }
         let hash = if let password { try await hash(password, of: user.name) } else { PasswordHash?.none }
-        // First, since a device may have no room for them.
-        if let tags { try await setTags(tags, ofUser: name, by: principal) }
-        if let isDisabled { try await setDisabled(isDisabled, ofUser: name, by: principal) }
+        if isDisabled == true { try await setDisabled(true, ofUser: name, by: principal) }
         if let role { try await setRole(role, ofUser: name, by: principal) }
-        if let hash { try await setPassword(hash, of: user, by: principal) }
+        // The role may have been raised by another request meanwhile.
+        if let hash { try await setPassword(hash, of: try await person(name, changedBy: principal), by: principal) }
+        if let tags { try await setTags(tags, ofUser: name, by: principal) }
+        if isDisabled == false { try await setDisabled(false, ofUser: name, by: principal) }
     }
 
     /// Sets a password; every installation credential of the user is void, and the devices are signed out: their phones could
@@ -295,30 +297,28 @@ extension RichPushBackend {
     public func eraseUser(name: String, by principal: Principal? = nil) async throws {
         let user = try await person(name, changedBy: principal)
         let store = parts.store
-        let auditSince = try await erasureStart(of: user, by: principal)
+        // Who manages users alone must not destroy what the audit says of another user, who had the name before.
+        let isLimited = principal.map { AccessTable.extent(of: .manageKeys, for: $0) != .all } ?? false
+        let auditSince = isLimited ? user.createdAt : Timestamp(milliseconds: 0)
         // The entry of this act has no name: the name is what is erased.
         try await store.lockOut(user.id, at: parts.clock.now, audit: entry(.userErased, by: principal))
         forgetCredentials()
         // The hub first: no push may leave for an erased user.
-        for record in try await store.devices(of: user.id) { _ = try await parts.hub.removeDevice(record) }
+        let records = try await store.devices(of: user.id)
+        for record in records { _ = try await parts.hub.removeDevice(record) }
+        var erasure = AuditErasure(
+            of: user.name, installations: records.compactMap { InstallationID($0.text) }, since: auditSince)
         // A request that signed in before may write until the user is gone, so there is a second look after that.
         for _ in 0..<2 {
             try await recallAll(of: user)
+            let head = try await store.auditEnds().head
             // While there is a user of this name: an erasure that is cut off can be repeated until then only.
-            try await store.eraseAudit(of: user, since: auditSince, batch: Self.exportPage)
+            try await store.eraseAudit(erasure, batch: Self.exportPage)
+            erasure.readTo = head.size
             try await store.forget(account: SignInAttempt.account(of: user.name.text))
             try await store.erase(user, at: parts.clock.now)
         }
         try await BackendSweep(parts: parts, orphanSweep: OrphanSweep()).removeOrphans()
-    }
-
-    /// Who manages users alone must not destroy what the audit says of another user, who had the name before and was removed.
-    private func erasureStart(of user: User, by principal: Principal?) async throws -> Timestamp {
-        let start = Timestamp(milliseconds: 0)
-        guard let principal, AccessTable.extent(of: .manageKeys, for: principal) != .all else { return start }
-        var removals = AuditFilter()
-        (removals.action, removals.subject) = (.userRemoved, user.name.folded)
-        return try await parts.store.auditEntries(removals, after: 0, before: .max, limit: 1).first?.entry.at ?? start
     }
 
     private func recallAll(of user: User) async throws {

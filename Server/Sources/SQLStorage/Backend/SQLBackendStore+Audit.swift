@@ -62,7 +62,9 @@ extension SQLBackendStore {
         try await reading { try $0.rows(AuditSQL.selectCheckpoints, size, limit).map(AuditSQL.checkpoint) }
     }
 
-    public func pruneAudit(madeBefore moment: Timestamp, at now: Timestamp, limit: Int) async throws -> Int {
+    public func pruneAudit(
+        madeBefore moment: Timestamp, at now: Timestamp, signedBy key: AuditSigningKey, limit: Int
+    ) async throws -> Int {
         let act = AuditEntry(.auditPruned, by: .server, at: now)
         return try await writing { transaction in
             guard let row = try transaction.row(AuditSQL.selectOldCheckpoint, moment) else { return 0 }
@@ -73,38 +75,50 @@ extension SQLBackendStore {
             if end.size > anchor {
                 try transaction.run(AuditSQL.moveAnchor, end.size, end.hash)
                 try transaction.run(AuditSQL.deleteCheckpoints, end.size)
-                try transaction.audit(act.pruned(to: end, entries: end.size - anchor))
+                try transaction.audit(act.pruned(to: end, entries: end.size - anchor, signedBy: key))
             }
             return try transaction.run(AuditSQL.deleteEntries, end.size, limit)
         }
     }
 
-    public func eraseAudit(of user: User, since: Timestamp, batch: Int) async throws {
+    public func eraseAudit(_ erasure: AuditErasure, batch: Int) async throws {
         for statement in [AuditSQL.eraseActor, AuditSQL.eraseSubject] {
-            while try await writing({ try $0.run(statement, user.name.folded, since, batch) }) > 0 {}
+            while try await writing({ try $0.run(statement, erasure.user.folded, erasure.since, batch) }) > 0 {}
         }
         // No index finds the names in audiences, so this reads all entries, in short transactions that lock nothing.
-        let traces = try await traces(of: user)
-        var after = ""
+        while try await sealAudit(limit: batch) == batch {}
+        let names = erasure.names
+        let limit = batch * Self.readingsPerWrite
+        var number = erasure.readTo
         while true {
-            let page = try await reading { [after] in try $0.rows(AuditSQL.selectAudiences, after, since, batch) }
+            let page = try await reading { [number] transaction in
+                try transaction.rows(AuditSQL.selectAudiences, number, erasure.since, limit)
+            }
             guard let last = page.last else { return }
-            let found = try page.filter { try $0.optionalText(1).map(traces.areNamed) ?? false }
-            if !found.isEmpty {
+            let found = try page.filter { try $0.optionalText(1).map { AuditErasure.details($0, name: names) } ?? false }
+            for start in stride(from: 0, to: found.count, by: batch) {
                 try await writing { transaction in
-                    for row in found { try transaction.run(AuditSQL.eraseDetails, row.values[0]) }
+                    for row in found[start...].prefix(batch) { try transaction.run(AuditSQL.eraseDetails, row.values[0]) }
                 }
             }
-            after = try last.text(0)
+            if page.count < limit { return }
+            number = try last.integer(0)
         }
     }
+
+    /// How many times as many entries one page reads as one transaction changes.
+    private static let readingsPerWrite = 10
 }
 
-extension UserTraces {
-    /// Whether the details of a send name the user, whatever was cut off their end.
-    fileprivate func areNamed(in details: String) -> Bool {
+extension AuditErasure {
+    /// The tags of the user and of their installations, in lower case.
+    fileprivate var names: Set<String> {
+        Set(([Tag.user(user)] + installations.map(Tag.installation)).map { $0.text.lowercased() })
+    }
+
+    /// Whether the details of a send have one of the names, whatever was cut off their end.
+    fileprivate static func details(_ details: String, name names: Set<String>) -> Bool {
         let words = details.lowercased().split { "=&|!() ".contains($0) }.map(String.init)
-        let names = Set(tags.map { $0.text.lowercased() })
         if words.contains(where: names.contains) { return true }
         guard details.unicodeScalars.count >= AuditText.limit, let cut = words.last else { return false }
         return names.contains { $0.hasPrefix(cut) }
@@ -233,9 +247,9 @@ private enum AuditSQL {
     /// Every entry, with its details where they have an audience.
     static let selectAudiences = SQLStatement(
         """
-        SELECT entry_id, CASE WHEN action = 'send.accepted' AND happened_at >= $3 THEN details END FROM audit_entries
-        WHERE app_id = $1 AND entry_id > $2 ORDER BY entry_id LIMIT $4
+        SELECT number, CASE WHEN action = 'send.accepted' AND happened_at >= $3 THEN details END FROM audit_entries
+        WHERE app_id = $1 AND number > $2 ORDER BY number LIMIT $4
         """)
     static let eraseDetails = SQLStatement(
-        "UPDATE audit_entries SET details = NULL, details_salt = NULL WHERE app_id = $1 AND entry_id = $2")
+        "UPDATE audit_entries SET details = NULL, details_salt = NULL WHERE app_id = $1 AND number = $2")
 }

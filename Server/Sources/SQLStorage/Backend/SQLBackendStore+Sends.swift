@@ -68,9 +68,10 @@ extension SQLBackendStore {
         }
     }
 
-    public func markCancelled(_ id: RichID, audit entry: AuditEntry?) async throws {
+    public func markCancelled(_ id: RichID, at moment: Timestamp, audit entry: AuditEntry?) async throws {
         try await writing { transaction in
-            if try transaction.run(SendSQL.endCancel, id) > 0 { try transaction.audit(entry) }
+            try transaction.run(SendSQL.endCancel, id)
+            if try transaction.run(SendSQL.completeRecalled, id, moment) > 0 { try transaction.audit(entry) }
         }
     }
 
@@ -160,7 +161,7 @@ extension SQLStatement { static let ofSends = SendSQL.all }
 private enum SendSQL {
     static let all = [
         selectPush, selectIdempotencyKey, deleteIdempotencyKeys, claimContent, insertOne, insertKey, insertIdempotencyKey,
-        setTracking, setWork, setCancel, refuse, complete, recall, endCancel, selectWork, postpone,
+        setTracking, setWork, setCancel, refuse, complete, recall, endCancel, completeRecalled, selectWork, postpone,
     ]
 
     static let selectPush = SQLStatement(
@@ -225,6 +226,11 @@ private enum SendSQL {
         """
         UPDATE rich_notifications SET work = NULL, work_at = NULL
         WHERE app_id = $1 AND rich_id = $2 AND recalled_at IS NOT NULL AND work IS NOT NULL
+        """)
+    static let completeRecalled = SQLStatement(
+        """
+        UPDATE rich_notifications SET completed_at = $3
+        WHERE app_id = $1 AND rich_id = $2 AND recalled_at IS NOT NULL AND completed_at IS NULL AND refused = 0
         """)
     static let selectWork = SQLStatement(
         """

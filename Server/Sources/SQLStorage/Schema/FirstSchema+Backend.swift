@@ -128,7 +128,7 @@ extension FirstSchema {
             // One digest that lost its last content: its bytes are to be removed.
             "CREATE TABLE content_orphans (digest \(text) PRIMARY KEY);",
             // One rich notification, by its rich id. It is readable for those whom `audience` meant between `start_order` and `end_order`.
-            // `ended_at` is the moment at which it was completed, recalled or refused.
+            // `completed_at` is the moment at which the hub was done with it, `ended_at` that at which it was completed, recalled or refused.
             //
             // The columns from `push_body` on are the outbox: the push for the hub, the idempotency key under which the hub gets it, the
             // notification id that the hub gave, and what is left to do from `work_at` on.

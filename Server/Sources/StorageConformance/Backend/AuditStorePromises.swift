@@ -1,5 +1,6 @@
 import AppBackend
 import AuditTrail
+import PushHub
 import RichPushModel
 import ServiceErrors
 import SharedAccess
@@ -9,8 +10,9 @@ import Testing
 public enum AuditStorePromises {
     /// Every promise.
     public static let all: [StoragePromise<any BackendStore>] = [
-        keepsEntries, withTheAct, withTheUser, withTheSend, sealsWithoutGaps, sealsByTwo, pages, filters, keepsCheckpoints,
-        prunes, prunesNothingUnsigned, erases, erasesAudiences, sparesEarlier, erasesInPieces,
+        keepsEntries, withTheAct, withTheUser, withTheSend, oneEnd, sealsWithoutGaps, sealsByTwo, pages, filters,
+        keepsCheckpoints,
+        prunes, prunesNothingUnsigned, erases, erasesAudiences, sparesEarlier, readsOnce, erasesInPieces,
     ]
 
     private typealias Sample = BackendSample
@@ -26,6 +28,12 @@ public enum AuditStorePromises {
     }
 
     private static func key() throws -> AuditSigningKey { try AuditSigningKey(seed: Array(repeating: 7, count: 32)) }
+
+    private static func erasure(
+        of name: String, installations: [InstallationID] = [], since: Timestamp = Sample.start, readTo: Int64 = 0
+    ) throws -> AuditErasure {
+        AuditErasure(of: try Sample.name(name), installations: installations, since: since, readTo: readTo)
+    }
 
     /// Every sealed entry, after a seal of what there is.
     private static func sealed(_ store: any BackendStore) async throws -> [SealedAuditEntry] {
@@ -115,6 +123,27 @@ public enum AuditStorePromises {
         let found = try await sealed(store)
         #expect(found.map(\.entry.action) == [.sendAccepted, .sendRecalled])
         #expect(found.map(\.entry.object) == ["\(send.id)", "\(send.id)"])
+    }
+
+    private static let oneEnd = StoragePromise<any BackendStore>(
+        "a send has one entry of its end: a recall after it, or a hand-over while it is recalled, writes no second one"
+    ) { store in
+        let ann = try await Sample.user("ann", in: store)
+        func end(_ id: RichID) -> AuditEntry { entry(.sendEnded, by: .server, object: "\(id)") }
+        var ids: [RichID] = []
+        for _ in 0..<3 { ids.append(try await Sample.send(try Sample.draft(from: ann, to: "a"), in: store).id) }
+        try await store.markCompleted(ids[0], at: Sample.time(1), order: nil, audit: end(ids[0]))
+        try await store.markRefused(ids[1], at: Sample.time(1), audit: end(ids[1]))
+        for id in ids {
+            _ = try await store.recall(id, at: Sample.time(2), contentExpiry: Sample.time(2), audit: nil)
+            for seconds in [Int64(3), 4] {
+                try await store.markCancelled(id, at: Sample.time(seconds), audit: end(id))
+                _ = try await store.markSent(id, trackingID: NotificationID(), check: Sample.time(5))
+            }
+        }
+        let ends = try await sealed(store).map(\.entry).filter { $0.action == .sendEnded }
+        #expect(ends.map(\.object).sorted() == ids.map { "\($0)" }.sorted())
+        #expect(try await store.notification(ids[2])?.completedAt == Sample.time(3))
     }
 
     private static let sealsWithoutGaps = StoragePromise<any BackendStore>(
@@ -220,11 +249,14 @@ public enum AuditStorePromises {
             try await store.keep(try AuditCheckpoint(head, with: try key()), at: Sample.time(hour * 100 + 50))
             if hour == 2 { last = head }
         }
-        #expect(try await store.pruneAudit(madeBefore: Sample.time(251), at: Sample.time(990), limit: 5) == 5)
+        #expect(
+            try await store.pruneAudit(madeBefore: Sample.time(251), at: Sample.time(990), signedBy: try key(), limit: 5) == 5)
         #expect(try await store.auditEnds().anchor == last)
         #expect(try await problems(store) == [])
-        #expect(try await store.pruneAudit(madeBefore: Sample.time(251), at: Sample.time(990), limit: 5) == 3)
-        #expect(try await store.pruneAudit(madeBefore: Sample.time(251), at: Sample.time(990), limit: 5) == 0)
+        #expect(
+            try await store.pruneAudit(madeBefore: Sample.time(251), at: Sample.time(990), signedBy: try key(), limit: 5) == 3)
+        #expect(
+            try await store.pruneAudit(madeBefore: Sample.time(251), at: Sample.time(990), signedBy: try key(), limit: 5) == 0)
         #expect(try await store.auditEntries(after: 0, limit: 99).map(\.number) == [9, 10, 11, 12, 13])
         #expect(try await store.auditCheckpoints(after: -1, limit: 9).map(\.head.size) == [8, 12])
         #expect(try await store.auditEnds().head.size == 13)
@@ -242,9 +274,10 @@ public enum AuditStorePromises {
     ) { store in
         try await store.record(entry())
         _ = try await sealed(store)
-        #expect(try await store.pruneAudit(madeBefore: Sample.time(1000), at: Sample.time(990), limit: 9) == 0)
+        #expect(
+            try await store.pruneAudit(madeBefore: Sample.time(1000), at: Sample.time(990), signedBy: try key(), limit: 9) == 0)
         try await store.keep(try AuditCheckpoint(try await store.auditEnds().head, with: try key()), at: Sample.time(50))
-        #expect(try await store.pruneAudit(madeBefore: Sample.time(50), at: Sample.time(990), limit: 9) == 0)
+        #expect(try await store.pruneAudit(madeBefore: Sample.time(50), at: Sample.time(990), signedBy: try key(), limit: 9) == 0)
         #expect(try await store.auditEnds().anchor == .empty)
         #expect(try await store.auditEntries(after: 0, limit: 9).count == 1)
     }
@@ -261,7 +294,7 @@ public enum AuditStorePromises {
         // A key and a rule of a hub may have the name too.
         try await store.record(entry(by: .key("bob"), at: 5, subject: "ann", details: "role=user"))
         try await store.record(entry(.keyCreated, by: .hubKey("bob"), at: 6, subject: "bob", details: "scopes=send"))
-        try await store.eraseAudit(of: try await Sample.user("bob", in: store), since: Sample.start, batch: 9)
+        try await store.eraseAudit(try erasure(of: "bob"), batch: 9)
         let found = try await sealed(store).map(\.entry)
         let keys = ["bob 192.0.2.0/24", "bob 192.0.2.0/24"]
         #expect(found.map(\.actor.content?.text) == [nil, "ann 192.0.2.0/24", "bobby 192.0.2.0/24", nil] + keys)
@@ -277,18 +310,30 @@ public enum AuditStorePromises {
     private static let erasesAudiences = StoragePromise<any BackendStore>(
         "erasing a user erases the audiences that name them or their installation, and leaves other audiences"
     ) { store in
-        let user = try await Sample.user("a_b", in: store)
-        let phone = try Sample.device("phone", handle: 1)
-        _ = try await store.bind(phone, to: user.id, with: .password(version: 1), mark: 1, at: Sample.start)
         let others = ["username:axb", "username:a_bc", "beta", "$InstallationId:{phone-2}"]
         let audiences = ["username:a_b", "beta && !username:A_B", "$InstallationId:{phone}"] + others
         for (second, audience) in audiences.enumerated() {
             try await store.record(entry(.sendAccepted, at: Int64(second), details: "kind=text audience=\(audience)"))
         }
-        try await store.eraseAudit(of: user, since: Sample.start, batch: 2)
+        let phone = try #require(InstallationID("phone"))
+        try await store.eraseAudit(try erasure(of: "a_b", installations: [phone]), batch: 1)
         let details = try await sealed(store).map(\.entry.details.content?.text)
         #expect(details == [nil, nil, nil] + others.map { "kind=text audience=\($0)" })
         #expect(try await problems(store) == [])
+    }
+
+    private static let readsOnce = StoragePromise<any BackendStore>(
+        "an erasure that goes on behind a number reads no audience before it, and every name"
+    ) { store in
+        for second in Int64(0)..<2 {
+            try await store.record(entry(by: .user("bob"), at: second))
+            try await store.record(entry(.sendAccepted, at: second, details: "kind=text audience=username:bob"))
+            _ = try await sealed(store)
+        }
+        try await store.eraseAudit(try erasure(of: "bob", readTo: 2), batch: 9)
+        let found = try await sealed(store).map(\.entry)
+        #expect(found.filter { $0.action == .sendAccepted }.map { $0.details.content == nil } == [false, true])
+        #expect(found.filter { $0.action == .userChanged }.allSatisfy { $0.actor.content == nil })
     }
 
     private static let sparesEarlier = StoragePromise<any BackendStore>(
@@ -298,7 +343,7 @@ public enum AuditStorePromises {
             try await store.record(entry(by: .user("bob"), at: second, subject: "bob"))
             try await store.record(entry(.sendAccepted, at: second, details: "kind=text audience=username:bob"))
         }
-        try await store.eraseAudit(of: try await Sample.user("bob", in: store), since: Sample.time(2), batch: 9)
+        try await store.eraseAudit(try erasure(of: "bob", since: Sample.time(2)), batch: 9)
         let found = try await sealed(store).map(\.entry)
         #expect(found.filter { $0.action == .userChanged }.map { $0.subject.content == nil } == [false, false, true, true])
         #expect(found.filter { $0.action == .sendAccepted }.map { $0.details.content == nil } == [false, false, true, true])
@@ -308,7 +353,7 @@ public enum AuditStorePromises {
     {
         store in
         for second in Int64(0)..<7 { try await store.record(entry(by: .user("bob"), at: second, subject: "bob")) }
-        try await store.eraseAudit(of: try await Sample.user("bob", in: store), since: Sample.start, batch: 2)
+        try await store.eraseAudit(try erasure(of: "bob"), batch: 2)
         let found = try await sealed(store).map(\.entry)
         #expect(found.allSatisfy { $0.actor.content == nil && $0.subject.content == nil && $0.details.content == nil })
         #expect(found.count == 7)

@@ -153,7 +153,7 @@ public struct BackendSequence {
         case 0: try await note("sent") { try await store.markSent(id, trackingID: tracking, check: later) }
         case 1: try await note("completed") { try await store.markCompleted(id, at: now, order: OrderNumber(5)) }
         case 2: try await note("recall") { try await store.recall(id, at: now, contentExpiry: later) }
-        case 3: try await note("cancelled") { try await store.markCancelled(id, audit: nil) }
+        case 3: try await note("cancelled") { try await store.markCancelled(id, at: now, audit: nil) }
         case 4 where number(0...2) == 0: try await note("refused") { try await store.markRefused(id, at: now, audit: nil) }
         case 5:
             let task = [OutboxWork.Task.send, .track, .cancel][number(0...2)]

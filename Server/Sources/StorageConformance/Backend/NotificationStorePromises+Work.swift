@@ -27,7 +27,7 @@ extension NotificationStorePromises {
             try await !store.markSent(id(2), trackingID: NotificationID(), check: Sample.time(7)),
             "it was recalled")
         #expect(try await work(store, at: 7).contains("cancel 2"))
-        for number in [Int32(1), 2] { try await store.markCancelled(id(number), audit: nil) }
+        for number in [Int32(1), 2] { try await store.markCancelled(id(number), at: Sample.time(9), audit: nil) }
         #expect(try await work(store, at: 100) == ["send 3"])
     }
 

@@ -151,7 +151,7 @@ public enum ReadingStorePromises {
                 endedBefore: Sample.time(1000), expiredBefore: Sample.time(1000), at: Sample.time(1000), limit: 99)
         }
         #expect(try await remove() == 0)
-        try await store.markCancelled(id(2), audit: nil)
+        try await store.markCancelled(id(2), at: Sample.time(9), audit: nil)
         while try await remove() > 0 {}
         #expect(try await store.notification(id(2)) == nil)
         #expect(try await store.notification(id(1)) != nil)
@@ -255,7 +255,7 @@ public enum ReadingStorePromises {
         #expect(Set(toRecall.map(\.number)) == [1, 2], "what they sent, and what is for them alone")
         for id in toRecall {
             #expect(try await store.recall(id, at: Sample.time(1), contentExpiry: Sample.time(1)))
-            try await store.markCancelled(id, audit: nil)
+            try await store.markCancelled(id, at: Sample.time(9), audit: nil)
         }
         #expect(try await store.notificationsToRecall(of: ada, limit: 99).isEmpty)
         for _ in 0..<2 { try await store.erase(ada, at: Sample.time(2)) }
