@@ -130,14 +130,14 @@ public final class ThrowAwayPostgreSQL: Sendable {
     }
 
     /// Starts the server, again after `stop`. It runs in the foreground as a child of the test, so that it can be waited for and
-    /// nothing stays behind.
+    /// nothing stays behind. Without autovacuum, which would gather statistics of tables that the test before has just emptied.
     public func start() async throws {
         let server = try ChildProcess(
             command(
                 "postgres",
                 [
                     "-D", folder + "/data", "-k", folder, "-c", "fsync=off", "-c",
-                    "full_page_writes=off", "-c", "max_connections=1000", "-c", "shared_buffers=32MB",
+                    "full_page_writes=off", "-c", "max_connections=1000", "-c", "shared_buffers=32MB", "-c", "autovacuum=off",
                 ] + (doorOptions + settings).flatMap { ["-c", $0] }, output: folder + "/server.log"))
         process.withLock { $0 = server }
         for _ in 1...600 where server.isRunning {
