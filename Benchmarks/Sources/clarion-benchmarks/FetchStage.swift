@@ -146,21 +146,21 @@ final class FetchStage {
         try requests.joined(separator: "\0").write(toFile: path(name), atomically: true, encoding: .utf8)
     }
 
-    private static func request(_ method: String, _ target: String, _ authorization: String?, json: String? = nil) -> String {
+    static func request(_ method: String, _ target: String, _ authorization: String?, json: String? = nil) -> String {
         var text = "\(method) \(target) HTTP/1.1\r\nHost: localhost\r\n"
         if let authorization { text += "Authorization: \(authorization)\r\n" }
         if let json { text += "Content-Type: application/json\r\nContent-Length: \(json.utf8.count)\r\n" }
         return text + "\r\n" + (json ?? "")
     }
 
-    private static func basic(_ name: String) -> String {
+    static func basic(_ name: String) -> String {
         "Basic " + Data("\(name):\(password)".utf8).base64EncodedString()
     }
 
     private static func name(_ number: Int) -> String { number == 0 ? "sender" : "person\(number)" }
 
     /// The signature of a picture and noise: neither server looks any further.
-    private static func picture(_ count: Int) -> Data {
+    static func picture(_ count: Int) -> Data {
         let start: [UInt8] = [0x89, 0x50, 0x4E, 0x47, 0x0D, 0x0A, 0x1A, 0x0A, 0, 0, 0, 13, 0x49, 0x48, 0x44, 0x52]
         return Data(start + (start.count..<count).map { _ in UInt8.random(in: 0...255) })
     }

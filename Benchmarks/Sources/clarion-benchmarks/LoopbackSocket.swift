@@ -51,6 +51,24 @@ enum LoopbackSocket {
         return recv(descriptor, &answer, answer.count, 0) == 12 && answer.starts(with: beginning.utf8)
     }
 
+    /// Opens connections, begins a request on each and leaves it.
+    static func abandon(_ count: Int, port: UInt16) {
+        let beginning = Array("POST /api/v1/notifications HTTP/1.1\r\nHost: localhost\r\nContent-Length: 900\r\n\r\n{\"mess".utf8)
+        let descriptors = (0..<count).map { _ in
+            let descriptor = socket(AF_INET, streamType, 0)
+            var address = address(port: port)
+            withUnsafePointer(to: &address) { pointer in
+                _ = pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+                    connect(descriptor, $0, socklen_t(MemoryLayout<sockaddr_in>.size))
+                }
+            }
+            _ = send(descriptor, beginning, beginning.count, 0)
+            return descriptor
+        }
+        usleep(200_000)
+        for descriptor in descriptors { close(descriptor) }
+    }
+
     private static func address(port: UInt16) -> sockaddr_in {
         var address = sockaddr_in()
         address.sin_family = sa_family_t(AF_INET)

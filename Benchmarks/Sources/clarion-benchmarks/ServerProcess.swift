@@ -37,6 +37,11 @@ final class ServerProcess {
         return kilobytes / 1000
     }
 
+    /// How many files and sockets it has open (Linux).
+    func descriptors() throws -> Int {
+        try FileManager.default.contentsOfDirectory(atPath: "/proc/\(process.processIdentifier)/fd").count
+    }
+
     /// What `/proc` calls VmRSS; on macOS what `ps` calls rss (not run here).
     func residentMegabytes() throws -> Double {
         let id = process.processIdentifier
