@@ -11,10 +11,14 @@ public struct PackageList: Sendable {
         /// An SPDX expression.
         public var licence: String
         public var address: String
+
+        var isUnresolved: Bool { [PackageList.toolchain, PackageList.system].contains(version) }
     }
 
     /// The version of what comes with the toolchain and is not resolved.
     public static let toolchain = "toolchain"
+    /// The version of what comes with the system that builds a release: the bill has the real one.
+    public static let system = "system"
 
     public let entries: [Entry]
 
@@ -47,7 +51,7 @@ public struct PackageList: Sendable {
     public func findings(resolved: Data) throws -> [Finding] {
         let pins = try JSONDecoder().decode(Resolved.self, from: resolved).pins
         let versions = Dictionary(pins.map { ($0.identity, $0.state.version ?? "no version") }) { first, _ in first }
-        let listed = entries.filter { $0.version != Self.toolchain }
+        let listed = entries.filter { !$0.isUnresolved }
         let wrong = listed.compactMap { entry -> Finding? in
             guard let version = versions[entry.name] else { return Finding(entry.name, "is in the list and was not resolved") }
             return version == entry.version
@@ -85,7 +89,7 @@ public struct PackageList: Sendable {
                     + notice.split(separator: "\n", omittingEmptySubsequences: false).map { "    " + $0 }.joined(separator: "\n")
             }
             guard let licence = files.filter({ $0.key.hasPrefix("LICENSE") }).min(by: { $0.key < $1.key })?.value else {
-                if entry.version != Self.toolchain { findings.append(Finding(entry.name, "has no file with its licence")) }
+                if !entry.isUnresolved { findings.append(Finding(entry.name, "has no file with its licence")) }
                 continue
             }
             if let index = licences.firstIndex(where: { $0.text == licence }) {
@@ -101,8 +105,9 @@ public struct PackageList: Sendable {
         return (text, findings)
     }
 
-    /// The list as CycloneDX 1.5 (ECMA-424), for tools that look for known faults of packages.
-    public func bill(version: String) throws -> Data {
+    /// The list as CycloneDX 1.5 (ECMA-424), for tools that look for known faults of packages. `systemVersion` is that of the packages that
+    /// come with the system, as Debian has it.
+    public func bill(version: String, systemVersion: String) throws -> Data {
         let components = entries.map { entry -> [String: Any] in
             let licence: [String: Any] =
                 entry.licence.contains(" ") ? ["expression": entry.licence] : ["license": ["id": entry.licence]]
@@ -111,9 +116,13 @@ public struct PackageList: Sendable {
                 "externalReferences": [["type": "website", "url": entry.address]],
             ]
             guard entry.version != Self.toolchain else { return component }
-            component["version"] = entry.version
+            let isOfSystem = entry.version == Self.system
+            component["version"] = isOfSystem ? systemVersion : entry.version
             component["bom-ref"] = entry.name
-            component["purl"] = "pkg:swift/\(entry.address.replacing("https://", with: ""))@\(entry.version)"
+            component["purl"] =
+                isOfSystem
+                ? "pkg:deb/debian/\(entry.name)@\(systemVersion.replacing("+", with: "%2B"))"
+                : "pkg:swift/\(entry.address.replacing("https://", with: ""))@\(entry.version)"
             return component
         }
         let program: [String: Any] = [

@@ -2,7 +2,7 @@ import Foundation
 import RepositoryChecks
 
 extension Checks {
-    /// `packages LIST RESOLVED MANIFEST…` compares; `notices LIST CHECKOUTS TOOLCHAIN-LICENCE` and `bill LIST VERSION` write to standard output.
+    /// `packages LIST RESOLVED MANIFEST…` compares; `notices LIST CHECKOUTS TOOLCHAIN-LICENCE` and `bill LIST VERSION SYSTEM-VERSION` write to standard output.
     static func packages(_ arguments: [String]) throws -> [Finding] {
         guard arguments.count >= 3 else { throw Usage() }
         let list = try PackageList(text: String(contentsOfFile: arguments[1], encoding: .utf8))
@@ -17,14 +17,17 @@ extension Checks {
             print(notices.text)
             return notices.findings
         default:
-            print(String(decoding: try list.bill(version: arguments[2]), as: UTF8.self))
+            guard arguments.count == 4 else { throw Usage() }
+            print(String(decoding: try list.bill(version: arguments[2], systemVersion: arguments[3]), as: UTF8.self))
             return []
         }
     }
 
     struct Usage: Error, CustomStringConvertible {
         let description =
-            "usage: checks packages LIST RESOLVED MANIFEST… | notices LIST CHECKOUTS TOOLCHAIN-LICENCE | bill LIST VERSION"
+            """
+            usage: checks packages LIST RESOLVED MANIFEST… | notices LIST CHECKOUTS TOOLCHAIN-LICENCE | bill LIST VERSION SYSTEM-VERSION
+            """
     }
 
     /// The files of a package that speak of licences. SwiftPM names its folder as the address ends.

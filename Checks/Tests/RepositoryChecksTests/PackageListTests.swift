@@ -9,6 +9,7 @@ struct PackageListTests {
         alpha\t1.2.3\tMIT\thttps://example.org/one/Alpha
         beta\t2.0.0\tApache-2.0 WITH Swift-exception\thttps://example.org/two/beta
         runtime\ttoolchain\tApache-2.0\thttps://example.org/runtime
+        libz\tsystem\tblessing\thttps://example.org/libz
 
         """
     private let list = try! PackageList(text: Self.text)
@@ -72,19 +73,21 @@ struct PackageListTests {
         #expect(full.text.contains("    By alpha."))
         #expect(full.text.contains("    By beta."))
         #expect(full.text.ranges(of: "Take it.").count == 1)
-        #expect(full.text.contains("The licence of alpha, beta, runtime:"))
+        #expect(full.text.contains("The licence of alpha, beta, runtime, libz:"))
         #expect(list.notices { _ in [:] }.findings.map(\.place) == ["alpha", "beta"])
     }
 
     @Test("as CycloneDX it names every package with version, licence and address")
     func bill() throws {
-        let bill = try #require(try JSONSerialization.jsonObject(with: list.bill(version: "0.9")) as? [String: Any])
+        let data = try list.bill(version: "0.9", systemVersion: "3.40+1")
+        let bill = try #require(try JSONSerialization.jsonObject(with: data) as? [String: Any])
         #expect(bill["bomFormat"] as? String == "CycloneDX" && bill["specVersion"] as? String == "1.5")
         let components = try #require(bill["components"] as? [[String: Any]])
-        #expect(components.compactMap { $0["name"] as? String } == ["alpha", "beta", "runtime"])
+        #expect(components.compactMap { $0["name"] as? String } == ["alpha", "beta", "runtime", "libz"])
         #expect(
-            components.compactMap { $0["purl"] as? String }
-                == ["pkg:swift/example.org/one/Alpha@1.2.3", "pkg:swift/example.org/two/beta@2.0.0"])
+            components.compactMap { $0["purl"] as? String } == [
+                "pkg:swift/example.org/one/Alpha@1.2.3", "pkg:swift/example.org/two/beta@2.0.0", "pkg:deb/debian/libz@3.40%2B1",
+            ])
         let licences = components.compactMap { ($0["licenses"] as? [[String: Any]])?.first }
         #expect((licences[0]["license"] as? [String: String]) == ["id": "MIT"])
         #expect(licences[1]["expression"] as? String == "Apache-2.0 WITH Swift-exception")

@@ -1,11 +1,11 @@
 #!/usr/bin/python3
 """Drives the page of the simulated iPhones in Debian's chromium, as a user does.
 
-    /usr/bin/python3 phone_page.py BASE_URL SCREENSHOT_FOLDER [--user NAME] [--only SUBJECT ...]
+    /usr/bin/python3 phone_page.py BASE_URL SCREENSHOT_FOLDER [--user NAME] [--only SUBJECT ... | --until STEP]
 
 Needs: apt-get install chromium chromium-driver python3-selenium. Exits 0 when everything works, 1 with the first step
 that does not, 2 when the browser itself cannot be started. The subjects are the modules of `phonepage`; each begins where the
-one before ended, so `--only` runs the first minute too.
+one before ended, so `--only` runs the first minute too. `--until` ends with a step of the first minute.
 """
 
 import argparse
@@ -35,9 +35,10 @@ def nothing_broke(page, user):
         raise Failure("the browser's console reports: " + "; ".join(lines))
 
 
-def run(page, subject, user):
-    """Runs the steps of a subject; the sentence about the first that fails, or `None`."""
-    for step in [*subject.STEPS, nothing_broke]:
+def run(page, subject, user, last=None):
+    """Runs the steps of a subject, up to the one named `last`; the sentence about the first that fails, or `None`."""
+    names = [step.__name__ for step in subject.STEPS]
+    for step in [*subject.STEPS[:names.index(last) + 1 if last else None], nothing_broke]:
         name = step.__name__.replace("_", " ")
         try:
             step(page, user)
@@ -60,6 +61,7 @@ def main():
     parser.add_argument("folder", type=pathlib.Path, help="where the screenshots go")
     parser.add_argument("--user", default="alice")
     parser.add_argument("--only", nargs="*", help="subjects to run after the first minute")
+    parser.add_argument("--until", choices=[step.__name__ for step in first_minute.STEPS], help="the last step of the first minute")
     arguments = parser.parse_args()
     arguments.folder.mkdir(parents=True, exist_ok=True)
     try:
@@ -69,13 +71,13 @@ def main():
         return 2
     page = Page(driver, arguments.base, arguments.folder)
     page.size(1280, 900)
-    wanted = None if arguments.only is None else {"first_minute", *arguments.only}
+    wanted = None if arguments.only is None and not arguments.until else {"first_minute", *(arguments.only or [])}
     count = 0
     try:
         for subject in SUBJECTS:
             if wanted is not None and subject.__name__.split(".")[-1] not in wanted:
                 continue
-            fault = run(page, subject, arguments.user)
+            fault = run(page, subject, arguments.user, arguments.until if subject is first_minute else None)
             if fault:
                 print(f"FAILED: {fault}", file=sys.stderr)
                 return 1
