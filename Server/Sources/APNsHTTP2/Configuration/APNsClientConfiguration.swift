@@ -227,6 +227,8 @@ public enum APNsConfigurationFault: Error, Hashable, Sendable {
     case proxy
     /// The additional trust roots are no PEM certificates.
     case trustRoots
+    /// The system has no certificates of public authorities.
+    case systemRoots
     /// The client certificate chain is no PEM certificates.
     case certificateChain
     /// The key of the client certificate is no PEM key.
@@ -241,6 +243,8 @@ extension APNsConfigurationFault: CustomStringConvertible {
         case .endpoint: "the APNs endpoint needs a host and a port of 1 to 65535"
         case .proxy: "the proxy needs a host, a port of 1 to 65535, a user name without a colon and no control characters"
         case .trustRoots: "the additional trust roots for APNs are no PEM certificates"
+        case .systemRoots:
+            "this system has no certificates of public authorities, which vouch for Apple's servers; install them (Debian: ca-certificates)"
         case .certificateChain: "the APNs client certificate is no PEM certificate chain"
         case .certificateKey: "the key of the APNs client certificate is no PEM private key"
         case .tls: "TLS to APNs cannot be set up with this configuration"
@@ -255,12 +259,17 @@ extension TLSConfiguration {
         tls.minimumTLSVersion = .tlsv12
         tls.applicationProtocols = ["h2"]
         tls.certificateVerification = .fullVerification
-        if case .additional(let pem) = trust {
+        switch trust {
+        case .system: guard hasSystemRoots else { throw .systemRoots }
+        case .additional(let pem):
             guard let roots = try? NIOSSLCertificate.fromPEMBytes(Array(pem.utf8)), !roots.isEmpty else { throw .trustRoots }
-            tls.additionalTrustRoots = [.certificates(roots)]
+            if hasSystemRoots { tls.additionalTrustRoots = [.certificates(roots)] } else { tls.trustRoots = .certificates(roots) }
         }
         return tls
     }
+
+    /// A minimal system has no roots, and swift-nio-ssl makes no context there, whatever else is trusted.
+    private static let hasSystemRoots = (try? NIOSSLContext(configuration: .makeClientConfiguration())) != nil
 }
 
 extension NIOSSLContext {
