@@ -159,10 +159,16 @@ final class FetchStage {
 
     private static func name(_ number: Int) -> String { number == 0 ? "sender" : "person\(number)" }
 
-    /// The signature of a picture and noise: neither server looks any further.
+    /// A PNG of `count` bytes in which the pixels are noise: neither server decodes it, and Clarion looks at the chunks.
     static func picture(_ count: Int) -> Data {
-        let start: [UInt8] = [0x89, 0x50, 0x4E, 0x47, 0x0D, 0x0A, 0x1A, 0x0A, 0, 0, 0, 13, 0x49, 0x48, 0x44, 0x52]
-        return Data(start + (start.count..<count).map { _ in UInt8.random(in: 0...255) })
+        func chunk(_ name: String, _ data: [UInt8]) -> [UInt8] {
+            let length = withUnsafeBytes(of: UInt32(data.count).bigEndian) { Array($0) }
+            return length + Array(name.utf8) + data + [0, 0, 0, 0]
+        }
+        let start: [UInt8] = [0x89, 0x50, 0x4E, 0x47, 0x0D, 0x0A, 0x1A, 0x0A]
+        let header = chunk("IHDR", [0, 0, 0, 64, 0, 0, 0, 64, 8, 2, 0, 0, 0])
+        let noise = (0..<count - start.count - header.count - 24).map { _ in UInt8.random(in: 0...255) }
+        return Data(start + header + chunk("IDAT", noise) + chunk("IEND", []))
     }
 
     private static func waitUntilAnswering(_ server: ServerProcess, _ port: UInt16, _ folder: URL) throws {
