@@ -1,6 +1,6 @@
 # The verbs of this repository. Each is a script in scripts/, so that CI and a laptop do the same.
 .DEFAULT_GOAL := help
-.PHONY: help demo build check test test-long fuzz bench bench-peers soak lint format reference screenshot dist clean
+.PHONY: help demo build check test test-long fuzz bench soak lint format reference screenshot dist clean
 
 PORT ?=
 SECONDS ?= 60
@@ -35,9 +35,6 @@ fuzz: ## Run every reader of untrusted bytes on generated input (SECONDS=60 for 
 
 bench: ## Measure start, memory and throughput, and the APNs client beside h2load
 	@scripts/bench
-
-bench-peers: ## Measure the APNs client beside clients of other projects (PEERS="NAME=COMMAND")
-	@scripts/bench peers $(if $(PEERS),"$(PEERS)")
 
 soak: ## Keep a node under mixed load with faults (HOURS=1), and show what grows
 	@scripts/bench soak $(HOURS)

@@ -8,7 +8,6 @@ import Foundation
 /// `clarion-benchmarks access COSTS [ROUNDS]` measures what credentials and the audit cost.
 /// `clarion-benchmarks phone PROGRAM [ROUNDS]` measures a simulated phone with real processes.
 /// `clarion-benchmarks soak PROGRAM LOAD SINK CURVE HOURS` keeps a node under mixed load with faults, and writes its curve.
-/// `clarion-benchmarks peers LOAD SINK ROUNDS NAME=COMMAND…` measures the APNs client beside clients of other projects.
 /// `clarion-benchmarks apns LOAD SINK JSON [ROUNDS]` measures the APNs client beside h2load, prints tables and writes JSON; ends
 /// with 1 when its memory grows.
 @main
@@ -32,7 +31,6 @@ enum ClarionBenchmarks {
         case ("broadcast", 5...6): if try !broadcast(words) { exit(1) }
         case ("return", 3...5): if try !comeBack(words) { exit(1) }
         case ("soak", 6): if try !soak(words) { exit(1) }
-        case ("peers", 5...): try peers(words)
         case ("apns", 4...5): if try !apns(words) { exit(1) }
         default:
             print(
@@ -41,7 +39,6 @@ enum ClarionBenchmarks {
                                         | hub PROGRAM LOAD PAGES [ROUNDS] | fetch PROGRAM LOAD [ROUNDS]
                                         | broadcast PROGRAM LOAD SINK PAGES [ROUNDS] | return PROGRAM SINK [ROUNDS [SECONDS]]
                                         | soak PROGRAM LOAD SINK CURVE HOURS | apns LOAD SINK JSON [ROUNDS]
-                                        | peers LOAD SINK ROUNDS NAME=COMMAND…
                 """
             )
             exit(64)
@@ -123,17 +120,6 @@ enum ClarionBenchmarks {
         ).run()
         for line in Measurement.table(results) { print(line) }
         return results.allSatisfy(\.isWithinLimit)
-    }
-
-    private static func peers(_ words: [String]) throws {
-        let folder = FileManager.default.temporaryDirectory.appending(path: "clarion-benchmarks-\(UUID().uuidString)")
-        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
-        defer { try? FileManager.default.removeItem(at: folder) }
-        let rows = try PeersBenchmark(
-            load: words[1], sink: words[2], rounds: max(1, Int(words[3]) ?? 3),
-            peers: words.dropFirst(4).map { try PeersBenchmark.Peer($0) }, folder: folder
-        ).run()
-        for line in Measurement.table(rows) { print(line) }
     }
 
     /// Returns whether every limit is kept. Temporary files are gone by then.
