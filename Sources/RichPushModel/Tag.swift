@@ -17,12 +17,12 @@ public struct Tag: Sendable, CustomStringConvertible {
     public init?(_ text: String) {
         guard Self.isPlain(text) || Self.isWellFormed(text.unicodeScalars) else { return nil }
         self.text = text
-        folded = text.lowercased()
+        folded = Self.folded(text)
     }
 
     private init(trusted text: String) {
         self.text = text
-        folded = text.lowercased()
+        folded = Self.folded(text)
     }
 
     private init(addressing kind: Addressing, value: some StringProtocol) {
@@ -113,6 +113,11 @@ public struct Tag: Sendable, CustomStringConvertible {
     private static func isPlain(_ text: String) -> Bool {
         (1...maximumLength).contains(text.utf8.count)
             && text.utf8.allSatisfy { $0 < 0x80 && isAllowed(Unicode.Scalar($0)) }
+    }
+
+    /// In lower case. Most tags are so already and share their bytes.
+    private static func folded(_ text: String) -> String {
+        text.utf8.allSatisfy { $0 < 0x80 && !(0x41...0x5A).contains($0) } ? text : text.lowercased()
     }
 
     private static func isAllowed(_ scalar: Unicode.Scalar) -> Bool {

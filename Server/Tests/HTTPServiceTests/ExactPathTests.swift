@@ -38,6 +38,21 @@ struct ExactPathTests {
         #expect(try await harness.call(.get, "/hubs/a/tags/follows%23x").text == "follows%23x")
     }
 
+    @Test(
+        "of routes that fit, the one with a word where the others have a parameter names the request, read from the left",
+        arguments: ["first", "last"])
+    func mostLiteral(order: String) async throws {
+        let paths = ["/a/{x}/c", "/a/b/{y}", "/{z}/b/c"]
+        let harness = RouterHarness { router in
+            for path in order == "first" ? paths : paths.reversed() { router.on(RouterPath(path), method: .put) { _, _ in path } }
+            router.get("/a/b/{y}") { _, _ in "read" }
+        }
+        // Only the route of words on the left takes GET; were another one chosen, this would be a 405.
+        #expect(try await harness.call(.get, "/a/b/c").text == "read")
+        #expect(try await harness.call(.put, "/a/b/c").text == "/a/b/{y}")
+        #expect(try await harness.call(.get, "/a/x/c").status == .methodNotAllowed)
+    }
+
     @Test("a path of 3,000 bytes is a 404")
     func longPath() async throws {
         #expect(try await harness.call(.get, "/api/notifications/" + String(repeating: "7", count: 3_000)).status == .notFound)

@@ -77,16 +77,21 @@ public struct RouteTable: Sendable {
     private func route(for path: String) -> Route? {
         if !hasOpenStart, path.utf8.count > 1, !firstWords.contains(path.dropFirst().prefix { $0 != "/" }) { return nil }
         let segments = path.split(separator: "/")
-        let exact = (bySegmentCount[segments.count] ?? []).map { routes[$0] }
-            .filter { zip($0.path, segments).allSatisfy { $0 ~= $1 } }
-        let best = exact.max { left, right in
-            Self.literalness(left.path, segments).lexicographicallyPrecedes(Self.literalness(right.path, segments))
+        var best: Int?
+        for index in bySegmentCount[segments.count] ?? [] where Self.isPrefix(routes[index].path, of: segments) {
+            if let found = best, !Self.isMoreLiteral(routes[index].path, than: routes[found].path, segments) { continue }
+            best = index
         }
-        return best ?? openEnded.map { routes[$0] }.first { Self.isPrefix($0.path, of: segments) }
+        return (best ?? openEnded.first { Self.isPrefix(routes[$0].path, of: segments) }).map { routes[$0] }
     }
 
-    private static func literalness(_ path: RouterPath, _ segments: [Substring]) -> [Int] {
-        zip(path, segments).map { $0 == $1 ? 1 : 0 }
+    /// Whether the first of the segments that only one of two paths has as a word is the left one's.
+    private static func isMoreLiteral(_ left: RouterPath, than right: RouterPath, _ segments: [Substring]) -> Bool {
+        for (elements, segment) in zip(zip(left, right), segments) {
+            let isWord = (left: elements.0 == segment, right: elements.1 == segment)
+            if isWord.left != isWord.right { return isWord.left }
+        }
+        return false
     }
 
     private static func isPrefix(_ path: RouterPath, of segments: [Substring]) -> Bool {
