@@ -17,12 +17,14 @@ struct SQLiteConnection: SQLConnection {
 
     func rows(_ statement: SQLStatement, _ values: [SQLValue]) throws -> [SQLRow] {
         let prepared = try prepare(statement, values)
-        if !prepared.isReadonly { mark?.isSet = true }
-        let cursor = try Row.fetchCursor(prepared)
         var rows: [SQLRow] = []
-        while let row = try cursor.next() {
-            rows.append(SQLRow(row.databaseValues.map(SQLValue.init)))
+        if prepared.isReadonly {
+            try step(prepared) { rows.append(SQLRow(try $0.all())) }
+            return rows
         }
+        mark?.isSet = true
+        let cursor = try Row.fetchCursor(prepared)
+        while let row = try cursor.next() { rows.append(SQLRow(row.databaseValues.map(SQLValue.init))) }
         return rows
     }
 
@@ -30,6 +32,11 @@ struct SQLiteConnection: SQLConnection {
         let prepared = try prepare(statement, values)
         // Only a reading statement may be stepped behind the library's back: it has nothing to notice.
         guard prepared.isReadonly else { throw SQLFault.refused(code: 1, reason: "only a reading statement shows its rows") }
+        try step(prepared, body)
+    }
+
+    /// Steps a reading statement to its end.
+    private func step(_ prepared: Statement, _ body: (SQLiteColumns) throws -> Void) throws {
         let raw = prepared.sqliteStatement
         defer { sqlite3_reset(raw) }
         let columns = SQLiteColumns(raw)
@@ -123,6 +130,23 @@ struct SQLiteColumns: SQLColumns {
     func text(_ column: Int) throws -> String { String(decoding: try bytes(of: value(column), column), as: UTF8.self) }
 
     func optionalText(_ column: Int) throws -> String? { isNull(column) ? nil : try text(column) }
+
+    /// The values of all columns.
+    func all() throws -> [SQLValue] {
+        try (0..<Int(sqlite3_column_count(statement))).map { column in
+            let value = value(column)
+            switch sqlite3_value_type(value) {
+            case SQLITE_INTEGER: return .integer(sqlite3_value_int64(value))
+            case SQLITE_TEXT: return .text(String(decoding: try text(of: value), as: UTF8.self))
+            case SQLITE_BLOB:
+                let bytes = UnsafeRawBufferPointer(
+                    start: sqlite3_value_blob(value), count: Int(sqlite3_value_bytes(value)))
+                return .bytes(Array(bytes))
+            // No column of ours is a floating-point number; a sum that overflowed becomes one, and null makes the reader throw.
+            default: return .null
+            }
+        }
+    }
 
     func integers(from first: Int) throws -> SIMD4<Int64> {
         SIMD4(try integer(first), try integer(first + 1), try integer(first + 2), try integer(first + 3))

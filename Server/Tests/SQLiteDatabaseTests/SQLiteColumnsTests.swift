@@ -29,6 +29,18 @@ struct SQLiteColumnsTests {
         #expect(sqlite3_db_mutex(serialised) != nil)
     }
 
+    @Test("a row has each column as its type is, and a number with a fraction as null")
+    func types() async throws {
+        let store = try await TemporaryStore()
+        let select = SQLStatement("SELECT 7, 'a' || char(0) || 'é', '', x'00ff', x'', NULL, 1.5 WHERE 1 = $1")
+        let read = try await store.database.read { try $0.rows(select, [.integer(1)]) }
+        let expected: [SQLValue] = [
+            .integer(7), .text("a\u{0}é"), .text(""), .bytes([0, 255]), .bytes([]), .null, .null,
+        ]
+        #expect(read == [SQLRow(expected)])
+        #expect(try await store.database.read { try $0.rows(select, [.integer(2)]) }.isEmpty)
+    }
+
     /// In a process of its own, since it takes the engine's memory away.
     @Test("a text that there is no memory for is an error, and not an empty text")
     func memory() async {
