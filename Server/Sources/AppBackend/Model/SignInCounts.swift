@@ -209,10 +209,16 @@ public struct SignInAttempt: Hashable, Sendable {
 ///
 /// The caller decides whether a forwarding header may be believed; this only shortens.
 public struct SourceAddress: Hashable, Sendable, CustomStringConvertible {
-    /// The prefix in a form that compares.
-    public let prefix: String
-    /// The address as it was given. Two addresses are equal if their prefixes are.
+    /// The address as it was given, cut to 64 characters. Two addresses are equal if their prefixes are.
     let address: String
+
+    /// The prefix in a form that compares. Worked out when it is asked for: few requests need it.
+    public var prefix: String {
+        if let dotted = address.split(separator: ":").last, dotted.contains("."), let short = Self.shortIPv4(dotted) {
+            return short
+        }
+        return address.contains(":") ? Self.shortIPv6(address) : address
+    }
 
     public static func == (left: SourceAddress, right: SourceAddress) -> Bool { left.prefix == right.prefix }
 
@@ -221,15 +227,7 @@ public struct SourceAddress: Hashable, Sendable, CustomStringConvertible {
     /// The prefix of an address in its usual text form (`192.0.2.7`, `2001:db8::7`, `::ffff:192.0.2.7`). Any other text, for
     /// example the path of a socket, stands for itself.
     public init(_ address: String) {
-        let text = String(address.prefix(64))
-        self.address = text
-        if let dotted = text.split(separator: ":").last, dotted.contains("."), let short = Self.shortIPv4(dotted) {
-            prefix = short
-        } else if text.contains(":") {
-            prefix = Self.shortIPv6(text)
-        } else {
-            prefix = text
-        }
+        self.address = address.utf8.count <= 64 ? address : String(address.prefix(64))
     }
 
     /// For callers inside the process.
