@@ -19,8 +19,12 @@ final class PostgresConnection {
     private let raw: LibPQ.Link
     private(set) var isBroken = false
     private var hasChanged = false
+    /// The answer to the last statement but one of those that were sent together.
+    private var beforeLast: PostgresResult?
     /// How many transactions that changed rows were committed.
     private(set) var keptCount = 0
+    /// Whether another transaction was urgent at the last commit.
+    private(set) var otherIsUrgent = false
     private let counter: WarningCounter
     /// How many warnings the server has sent on this connection.
     var warnings: Int { counter.number }
@@ -97,7 +101,7 @@ extension PostgresConnection {
 
     func begin(_ text: String, within limit: Duration?) throws {
         try finishEnd()
-        (failure, hasChanged) = (nil, false)
+        (failure, hasChanged, otherIsUrgent) = (nil, false, false)
         // A pooler may pass on notifications that another of its clients listens to; discard them, as no one else would.
         _ = takeCalls()
         let end = endsFirst ? "ROLLBACK; " : ""
@@ -111,6 +115,13 @@ extension PostgresConnection {
         try noting {
             try send(library.sendQuery(raw, text), limit)
         }
+    }
+
+    /// Ends a transaction that writes, after the statements `before`. Returns the command that was done.
+    func commit(before: String) throws -> Substring {
+        let answer = try simple(before + TransactionText.commit, within: context.limits.answer)
+        otherIsUrgent = beforeLast.map { $0.count == 1 && $0.isNull(0, 0) } ?? false
+        return answer.command
     }
 
     /// Runs a statement with values, prepared at its first use on this connection unless `unnamed`.
@@ -227,12 +238,13 @@ extension PostgresConnection {
         let deadline = limit.map { context.clock.uptime + $0 }
         try flush(until: deadline)
         var last: PostgresResult?
+        beforeLast = nil
         var fault: PostgresFault?
         while let result = try next(until: deadline) {
             if let found = result.fault(isPrepared: isPrepared), fault == nil {
                 fault = result.hasState ? found : broken()
             }
-            last = result
+            (beforeLast, last) = (last, result)
         }
         if library.status(raw) != 0 { isBroken = true }
         if let fault {

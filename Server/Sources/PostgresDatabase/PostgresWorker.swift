@@ -221,11 +221,17 @@ struct BlockedWork {
 struct WriteLockPreference: Hashable {
     /// How many groups of writes after the last conflict.
     static let length = 8
+    /// How many groups of writes after a commit that found another transaction urgent. In its first turn such a group may come before
+    /// that transaction, in its second it cannot.
+    static let lengthForOthers = 2
 
     private var left = 0
 
     /// Writes of this connection conflicted with others more than once.
     mutating func hadConflicts() { left = Self.length }
+
+    /// A writer that takes turns conflicted with one that does not, perhaps with this connection.
+    mutating func foundOtherUrgent() { left = max(left, Self.lengthForOthers) }
 
     /// There are no turns, or a turn did not come in time: writes without a conflict do not wait for one.
     mutating func forget() { left = 0 }

@@ -73,14 +73,22 @@ struct TransactionText: Hashable, Sendable {
     /// The number of the lock for changes of the schema: the bytes of "clarion".
     static let lock = 0x63_6C_61_72_69_6F_6E
 
+    /// The number of the lock that a transaction holds which conflicted in its turn.
+    private static let urgency = lock + 1
+
     /// Ends a transaction that writes. The commit is answered when it is on the disk, whatever the server, the database or the user has
     /// as `synchronous_commit`; `remote_apply`, which waits for more, stays.
     ///
     /// What counts is the setting at the moment of the commit, so it travels with the commit. At the beginning a statement that reads
     /// it would fix the snapshot before the transaction has its turn.
+    ///
+    /// The first column of the only row is null if another transaction is urgent. The shared lock that finds this out is held for no
+    /// longer than it takes, so that an urgent transaction does not wait for commits.
     static let commit = """
-        SELECT pg_catalog.set_config('synchronous_commit', 'on', true) \
-        WHERE pg_catalog.current_setting('synchronous_commit') IN ('off', 'local', 'remote_write'); COMMIT
+        SELECT CASE WHEN pg_catalog.pg_try_advisory_lock_shared(\(urgency)) \
+        THEN pg_catalog.pg_advisory_unlock_shared(\(urgency)) END, \
+        CASE WHEN pg_catalog.current_setting('synchronous_commit') IN ('off', 'local', 'remote_write') \
+        THEN pg_catalog.set_config('synchronous_commit', 'on', true) END; COMMIT
         """
 
     /// For the rest of a transaction: how long it waits for a lock.
@@ -93,6 +101,9 @@ struct TransactionText: Hashable, Sendable {
     /// The lock is one of the transaction, which a pooler leaves alone, and is given in the order in which it was asked for. No
     /// statement that reads could do this: it would see what was there before it waited, and be in the others' way again.
     static func turn(_ limit: Duration) -> String { "\(lockTimeout(limit)); LOCK TABLE \(Migration.turnTable) IN EXCLUSIVE MODE" }
+
+    /// For a transaction that has its turn: makes the commits of all others show that it is urgent.
+    static let urgent = "; SELECT pg_catalog.pg_advisory_xact_lock(\(urgency))"
 
     init(_ limits: PostgresLimits) {
         let statement = limits.statement.components.seconds * 1000

@@ -17,15 +17,15 @@ struct WriteGroup {
         var plan = freshPlan
         var savepoints = knowsOfLocks
         var lockTimeout = worker.lockTimeout(knowsOfLocks: knowsOfLocks)
-        var (turn, keepsAsking) = (turn, keepsAsking)
+        var (turn, keepsAsking, isUrgent) = (turn, keepsAsking, false)
         defer { worker.finishRollBack() }
         while !works.isEmpty {
-            switch attempt(works, savepoints: savepoints, lockTimeout, turn) {
+            switch attempt(works, savepoints: savepoints, lockTimeout, turn, isUrgent: isUrgent) {
             case .settled(let results):
                 // After two waits for locks, the others get the minimal timeout.
                 if results.count < works.count { lockTimeout = worker.context.link.limits.minimalLockTimeout }
                 answer(works, results)
-                (works, plan) = (inTime(works.dropFirst(results.count)), freshPlan)
+                (works, plan, isUrgent) = (inTime(works.dropFirst(results.count)), freshPlan, false)
             case .isolateFailure: savepoints = true
             case .turnMissed(let fault):
                 worker.turns.forget()
@@ -47,6 +47,7 @@ struct WriteGroup {
                 case .again(let pause): worker.pause(pause)
                 case .inTurn:
                     worker.turns.hadConflicts()
+                    isUrgent = turn != nil
                     (turn, keepsAsking) = (worker.context.link.limits.turnTimeout, true)
                 case .apart: return works.forEach { run([$0]) }
                 case .giveUp(let reason):
@@ -76,16 +77,19 @@ struct WriteGroup {
     }
 
     private func attempt(
-        _ works: [any PendingWork], savepoints: Bool, _ lockTimeout: Duration, _ turn: Duration?
+        _ works: [any PendingWork], savepoints: Bool, _ lockTimeout: Duration, _ turn: Duration?, isUrgent: Bool
     ) -> WriteAttempt.Outcome {
         do {
             let link = try worker.link()
             let connection = PostgresTransaction(link: link, unnamed: worker.sendsTexts)
             let before = link.keptCount
-            defer { if link.keptCount > before { worker.context.health.kept() } }
+            defer {
+                if link.keptCount > before { worker.context.health.kept() }
+                if link.otherIsUrgent { worker.turns.foundOtherUrgent() }
+            }
             return WriteAttempt(
                 link: link, connection: connection, texts: worker.context.texts,
-                lockTimeout: lockTimeout, turn: turn
+                lockTimeout: lockTimeout, turn: turn, isUrgent: isUrgent
             ).run(works, savepoints: savepoints)
         } catch let fault as PostgresFault {
             return .failed(fault)
@@ -129,6 +133,8 @@ private struct WriteAttempt {
     let lockTimeout: Duration
     /// The timeout for its turn; `nil` when it begins without one.
     let turn: Duration?
+    /// Whether it conflicted in its turn already.
+    let isUrgent: Bool
 
     typealias Results = [Result<@Sendable () -> Void, any Error>]
 
@@ -167,7 +173,8 @@ private struct WriteAttempt {
 
     /// Begins the transaction; returns an outcome if it did not get its turn.
     private func begin() throws -> Outcome? {
-        let text = texts.write + (turn.map(TransactionText.turn) ?? "") + TransactionText.lockTimeout(lockTimeout)
+        let inTurn = turn.map { TransactionText.turn($0) + (isUrgent ? TransactionText.urgent : "") } ?? ""
+        let text = texts.write + inTurn + TransactionText.lockTimeout(lockTimeout)
         do {
             try link.begin(text)
             return nil
@@ -233,8 +240,7 @@ private struct WriteAttempt {
         }
         do {
             let warnings = link.warnings
-            let answer = try link.simple(before + TransactionText.commit, within: link.context.limits.answer)
-            guard answer.command == "COMMIT" else {
+            guard try link.commit(before: before) == "COMMIT" else {
                 throw PostgresFault(kind: .unavailable, fault: .unavailable(reason: "the transaction was rolled back"))
             }
             // With a warning the server reports a commit whose wait for the synchronous standbys was cancelled: a failover may lose it.

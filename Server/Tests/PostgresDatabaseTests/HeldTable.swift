@@ -3,10 +3,11 @@ struct HeldTable {
     private let store: TemporaryDatabase
     private let holding: Task<Void, Never>
 
-    init(_ table: String, in store: TemporaryDatabase) async throws {
+    /// `more` are statements that come before the lock, each after a semicolon.
+    init(_ table: String, in store: TemporaryDatabase, more: String = "") async throws {
         self.store = store
         holding = Task {
-            _ = try? await store.psql("BEGIN; LOCK TABLE \(table) IN ACCESS EXCLUSIVE MODE; SELECT pg_sleep(600)")
+            _ = try? await store.psql("BEGIN\(more); LOCK TABLE \(table) IN ACCESS EXCLUSIVE MODE; SELECT pg_sleep(600)")
         }
         let held = """
             SELECT count(*) FROM pg_locks WHERE relation = '\(table)'::regclass AND mode = 'AccessExclusiveLock' AND granted

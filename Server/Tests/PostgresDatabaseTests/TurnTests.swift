@@ -14,6 +14,11 @@ extension PostgreSQLTests {
         private static let insert = SQLStatement("INSERT INTO numbers (writer, number) VALUES ($1, $2)")
         private static let count = SQLStatement("UPDATE counters SET last = last + 1 WHERE id = $1 RETURNING last")
 
+        /// How many wait for their turn.
+        private static let waits = """
+            SELECT COUNT(*) FROM pg_locks WHERE relation = '\(Migration.turnTable)'::regclass AND NOT granted
+            """
+
         /// One connection that writes: who holds it up holds up all.
         private static var limits: PostgresLimits {
             var limits = TemporaryDatabase.limits
@@ -76,7 +81,7 @@ extension PostgreSQLTests {
             try await proxy.stop()
             let (parts, total, faults) = race.result
             #expect(faults.isEmpty, "\(faults.prefix(3))")
-            #expect(parts.allSatisfy { $0 >= race.goal / 10 }, "\(parts)")
+            #expect(parts.allSatisfy { $0 >= race.goal / 4 }, "\(parts)")
             // Each was counted and written once.
             #expect(try await store.database.number("SELECT last FROM counters") == total)
             #expect(try await store.database.number("SELECT COUNT(DISTINCT number) FROM numbers") == total)
@@ -108,6 +113,23 @@ extension PostgreSQLTests {
             try await waiting
             #expect(twice.value == 3)
             #expect(try await numbers(store) == [[.integer(1)], [.integer(2)], [.integer(3)]])
+        }
+
+        @Test("a writer without conflicts takes turns after a commit that found another urgent", arguments: [true, false])
+        func urgency(isUrgent: Bool) async throws {
+            let store = try await prepared { ($0.statement, $0.queue) = (.seconds(60), .seconds(60)) }
+            let held = try await HeldTable(Migration.turnTable, in: store, more: isUrgent ? TransactionText.urgent : "")
+            try await write(1, conflicts: 0, runs: Counter(), store.database)
+            async let second: Void = write(2, conflicts: 0, runs: Counter(), store.database)
+            if isUrgent {
+                #expect(await eventually { (try? await store.psql(Self.waits)) == "1" })
+            } else {
+                try await second
+            }
+            #expect(try await numbers(store) == (isUrgent ? [[.integer(1)]] : [[.integer(1)], [.integer(2)]]))
+            try await held.end()
+            try await second
+            #expect(try await numbers(store) == [[.integer(1)], [.integer(2)]])
         }
 
         @Test("a turn that never comes ends the write with the lock's name when its time is over")
@@ -142,10 +164,7 @@ extension PostgreSQLTests {
                 return try connection.row(Self.count, [.integer(1)])?.integer(0)
             }
             #expect(await eventually { runs.value == 2 })
-            let waits = """
-                SELECT COUNT(*) FROM pg_locks WHERE relation = '\(Migration.turnTable)'::regclass AND NOT granted
-                """
-            #expect(await eventually { (try? await store.psql(waits)) == "1" })
+            #expect(await eventually { (try? await store.psql(Self.waits)) == "1" })
             _ = try await store.psql("UPDATE counters SET last = 41")
             try await held.end()
             #expect(try await seen == 42)
