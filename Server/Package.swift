@@ -112,6 +112,10 @@ let package = Package(
         tests("APNsProtocolTests", ["APNsProtocol", "ClarionTesting", .crypto, .richPushModel]),
         target("AuditTrail", ["WireText", .crypto, .richPushModel]),
         tests("AuditTrailTests", ["AuditTrail", "ClarionTesting", .crypto, .richPushModel]),
+        target("CalendarTime"),
+        tests(
+            "CalendarTimeTests", ["CalendarTime", "ClarionTesting"], beside: ["recurrences.py"],
+            resources: [.copy("Recurrences.txt")]),
         target("HubProtocol", ["WireText", .richPushModel]),
         tests("HubProtocolTests", ["HubProtocol", "ClarionTesting", "WireText", .richPushModel]),
         target("LocalCertificates", ["WireText", .crypto, .nioCore, .richPushModel, .x509]),
@@ -158,13 +162,14 @@ let package = Package(
         target(
             "AppBackend",
             [
-                "AuditTrail", "PushHub", "ServiceErrors", "SharedAccess", "TagExpressions", "TrustedIssuers", "WireText", .crypto,
-                .logging, .richPushModel,
+                "AuditTrail", "CalendarTime", "PushHub", "ServiceErrors", "SharedAccess", "TagExpressions", "TrustedIssuers",
+                "WireText", .crypto, .logging, .richPushModel,
             ]),
         tests(
             "AppBackendTests",
             [
-                "AppBackend", "AuditTrail", "ClarionTesting", "ContentStorage", "EngineTesting", "PushHub", "ServiceErrors",
+                "AppBackend", "AuditTrail", "CalendarTime", "ClarionTesting", "ContentStorage", "EngineTesting", "PushHub",
+                "ServiceErrors",
                 "SharedAccess", "SQLStorage", "SQLiteDatabase", "TagExpressions", "TrustedIssuers", "WireText", .crypto, .logging,
                 .richPushModel,
             ]),
@@ -338,8 +343,8 @@ let package = Package(
         target(
             "ServerOperations",
             [
-                "AuditTrail", "APNsHTTP2", "APNsProtocol", "AppBackend", "ContentStorage", "HubHTTPAPI", "LongWork",
-                "PostgresDatabase",
+                "AuditTrail", "APNsHTTP2", "APNsProtocol", "AppBackend", "CalendarTime", "ContentStorage", "HubHTTPAPI",
+                "LongWork", "PostgresDatabase",
                 "PushHub", "ServerDelivery", "ServerSettings", "ServerStorage", "ServiceErrors", "SharedAccess", "SQLStorage",
                 "SQLiteDatabase", .logging, .nioCore, .nioPosix, .richPushModel,
             ]),
@@ -390,8 +395,7 @@ let package = Package(
             dependencies: [
                 "AuditTrail", "AppBackend", "CommandLineSupport", "HubProtocol", "PushHub", "RemoteHub", "ServerComposition",
                 "ServerOperations", "ServerSettings", "ServiceErrors", "SharedAccess", "WireText", .argumentParser,
-                .asyncHTTPClient, .nioCore, .nioPosix, .nioSSL, .richPushModel,
-                .richPushSealing,
+                .asyncHTTPClient, .nioCore, .nioHTTP1, .nioPosix, .nioSSL, .richPushModel, .richPushSealing,
             ],
             swiftSettings: house),
         .executableTarget(

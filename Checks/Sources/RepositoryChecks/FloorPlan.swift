@@ -32,7 +32,7 @@ public struct FloorPlan: Sendable {
     public static let clarion = FloorPlan(
         floors: [
             "RichPushModel": 0, "ServiceErrors": 0, "WireText": 0,
-            "APNsProtocol": 1, "AuditTrail": 1, "HubProtocol": 1, "LocalCertificates": 1, "LongWork": 1,
+            "APNsProtocol": 1, "AuditTrail": 1, "CalendarTime": 1, "HubProtocol": 1, "LocalCertificates": 1, "LongWork": 1,
             "NotificationTemplates": 1,
             "RichPushSealing": 1, "SharedAccess": 1, "TagExpressions": 1, "TrustedIssuers": 1,
             "APNsEmulation": 2, "APNsHTTP2": 2, "AppBackend": 2, "PushHub": 2, "RichPushDevice": 2,
@@ -59,7 +59,8 @@ public struct FloorPlan: Sendable {
         ],
         allowedProducts: [
             "RichPushModel": [], "ServiceErrors": [], "TagExpressions": [], "NotificationTemplates": [], "WireText": [],
-            "APNsProtocol": ["Crypto"], "AuditTrail": ["Crypto"], "LocalCertificates": ["Crypto", "NIOCore", "X509"],
+            "APNsProtocol": ["Crypto"], "AuditTrail": ["Crypto"], "CalendarTime": [],
+            "LocalCertificates": ["Crypto", "NIOCore", "X509"],
             "LongWork": [],
             "SharedAccess": ["Crypto", "CryptoExtras"], "TrustedIssuers": ["Crypto", "JWTKit", "Logging"],
             "RichPushDevice": ["Crypto"], "RichPushSealing": ["Crypto"],

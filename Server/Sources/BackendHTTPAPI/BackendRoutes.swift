@@ -36,6 +36,7 @@ public struct BackendRoutes: Sendable {
             addRegistrationRoutes(to: group)
             addSendingRoutes(to: group)
             addFollowingRoutes(to: group)
+            addScheduleRoutes(to: group)
             addInboxRoutes(to: group)
             addContentRoutes(to: group)
             addInstallationRoutes(to: group)

@@ -3,6 +3,7 @@ import ArgumentParser
 import AsyncHTTPClient
 import CommandLineSupport
 import NIOCore
+import NIOHTTP1
 import NIOPosix
 import NIOSSL
 import RichPushModel
@@ -87,24 +88,38 @@ struct BackendHTTPClient: Sendable {
     }
 
     /// Those parameters that have a value, as a query.
-    private static func query(_ values: KeyValuePairs<String, String?>) -> String {
+    static func query(_ values: KeyValuePairs<String, String?>) -> String {
         "?" + values.compactMap { name, value in value.map { "\(name)=\(PercentEncoding.encode($0))" } }.joined(separator: "&")
+    }
+
+    /// A request, with a JSON body if there is one.
+    func message(_ method: HTTPMethod, _ path: String, json: Data? = nil, idempotencyKey: String? = nil) -> HTTPClientRequest {
+        var message = HTTPClientRequest(url: address + path)
+        message.method = method
+        if let idempotencyKey { message.headers.add(name: "Idempotency-Key", value: idempotencyKey) }
+        if let json {
+            message.headers.add(name: "content-type", value: "application/json")
+            message.body = .bytes(ByteBuffer(bytes: json))
+        }
+        return message
     }
 
     /// Mints a one-time sign-in token.
     func mint(_ request: SignInTokenRequest) async throws -> SignInTokenAnswer {
-        var message = HTTPClientRequest(url: address + APIRoute.prefix + "/sign-in-tokens")
-        message.method = .POST
-        message.headers.add(name: "content-type", value: "application/json")
-        message.body = .bytes(ByteBuffer(bytes: try JSONEncoder().encode(request)))
-        return try await answer(to: message, as: SignInTokenAnswer.self)
+        let json = try JSONEncoder().encode(request)
+        return try await answer(to: message(.POST, APIRoute.prefix + "/sign-in-tokens", json: json), as: SignInTokenAnswer.self)
     }
 
     /// Takes back what was sent.
-    func recall(_ id: RichID) async throws {
-        var message = HTTPClientRequest(url: address + APIRoute.notification(id))
-        message.method = .DELETE
-        _ = try await body(ofAnswerTo: message)
+    func recall(_ id: RichID) async throws { _ = try await body(ofAnswerTo: message(.DELETE, APIRoute.notification(id))) }
+
+    /// Stores the content at a path, whose type the server finds by its bytes, for a later send.
+    func upload(_ path: String) async throws -> ContentAnswer {
+        var message = message(.POST, APIRoute.content)
+        message.headers.add(name: "content-type", value: "application/octet-stream")
+        message.headers.add(name: "X-File-Name", value: PercentEncoding.encode(ContentInput.name(of: path)))
+        message.body = .bytes(ByteBuffer(bytes: try ContentInput.read(path)))
+        return try await answer(to: message, as: ContentAnswer.self)
     }
 
     /// Asks until the send has ended, four times a second, or until the time is over.
@@ -122,7 +137,7 @@ struct BackendHTTPClient: Sendable {
         try JSONDecoder().decode(type, from: try await body(ofAnswerTo: message))
     }
 
-    private func body(ofAnswerTo message: HTTPClientRequest) async throws -> Data {
+    func body(ofAnswerTo message: HTTPClientRequest) async throws -> Data {
         var message = message
         switch credential {
         case .password(let password, let user): message.setBasicAuth(username: user.text, password: password.reveal())

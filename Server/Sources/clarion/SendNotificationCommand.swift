@@ -7,10 +7,14 @@ import RichPushModel
 struct SendNotificationCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "send", abstract: "Send a rich notification through a running server, or a plain one through a hub.",
-        discussion: "Prints the notification's id and its tracking id. With --wait it ends when every device has an outcome.")
+        discussion: """
+            Prints the notification's id and its tracking id. With --wait it ends when every device has an outcome. With --at the server \
+            keeps the notification and sends it then; `clarion schedules` lists and cancels such sends.
+            """)
 
     @OptionGroup var server: ServerArguments
     @OptionGroup var hub: HubArguments
+    @OptionGroup var schedule: ScheduleArguments
 
     @Option(help: "What the notification says.")
     var message: String
@@ -91,6 +95,7 @@ struct SendNotificationCommand: AsyncParsableCommand {
         }
         try validateForHub()
         try validateForSealing()
+        try validateForSchedule()
     }
 
     func run() async throws {
@@ -102,6 +107,7 @@ struct SendNotificationCommand: AsyncParsableCommand {
         let client = try server.client()
         try await client.use { client in
             let key = idempotencyKey ?? UUID().uuidString
+            if try await sendLater(client, request, idempotencyKey: key) { return }
             let answer =
                 seal
                 ? try await sendSealed(client, idempotencyKey: key)

@@ -1,4 +1,5 @@
 import AppBackend
+import CalendarTime
 import ClarionTesting
 import ContentStorage
 import EngineTesting
@@ -29,7 +30,9 @@ final class TestBackend: Sendable {
 
     let hasher: PasswordHasher
 
-    init(_ change: (inout BackendSettings) -> Void = { _ in }) async throws {
+    init(
+        zones: TimeZoneDatabase = TimeZoneDatabase(), _ change: (inout BackendSettings) -> Void = { _ in }
+    ) async throws {
         folder = NSTemporaryDirectory() + "clarion-backend-\(UUID().uuidString)"
         try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
         database = try await TestEngine.chosen.open(folder + "/clarion.sqlite")
@@ -48,7 +51,8 @@ final class TestBackend: Sendable {
                     users: store, counts: store, hasher: hasher, clock: clock),
                 hasher: hasher, observer: events, logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() },
                 hubs: ManagedHubs(
-                    registry: hubs, catalog: HubCatalog(store: SQLHubStore(database), box: box, clock: clock))))
+                    registry: hubs, catalog: HubCatalog(store: SQLHubStore(database), box: box, clock: clock)),
+                zones: zones))
         upkeep = BackendUpkeep(of: backend)
     }
 

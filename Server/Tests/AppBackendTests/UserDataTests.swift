@@ -21,7 +21,7 @@ import Testing
     private static let personal: Set<String> = [
         "users", "installation_credentials", "bindings", "user_tags", "contents", "rich_notifications", "audience_index",
         "repeat_keys", "read_marks", "receipts", "audit_entries", "devices", "device_tags", "notifications",
-        "target_failures", "identities", "sign_in_tokens", "service_keys",
+        "target_failures", "identities", "sign_in_tokens", "service_keys", "schedules",
     ]
 
     /// Holds a digest of the name in place of it, so a search for traces finds nothing; `GuessingTests` shows that it is erased.
@@ -98,6 +98,7 @@ import Testing
             ReceiptBatch(receipts: [Receipt(richID: shared, kind: .opened, at: test.clock.now)]), for: signedIn)
         try await backend.setRead(true, of: shared, for: zed)
         try await fillSignIns(test, backend, zed)
+        try await fillSchedules(test, backend, zed, bob)
         _ = try await test.database.write { connection in
             try connection.run(
                 SQLStatement(
@@ -105,6 +106,20 @@ import Testing
                     INSERT INTO target_failures (hub_id, notification_id, slice, slice_key, platform, record_id, outcome)
                     VALUES (1, 'a-send', 0, 1, 'apns', 'phone-of-z', 'rejected')
                     """), [])
+        }
+    }
+
+    /// Schedules of theirs, for them alone and for them and another.
+    private func fillSchedules(
+        _ test: TestBackend, _ backend: RichPushBackend, _ zed: Principal, _ bob: Principal
+    ) async throws {
+        for (sender, audience, text) in [
+            (zed, "username:bob", "marvin-words for later"), (bob, "username:zaphod", "marvin-words for one alone, later"),
+            (bob, "username:Zaphod || username:bob", "for two, later"),
+        ] {
+            var notification = SendRequest(message: text)
+            notification.audience = audience
+            _ = try await backend.schedule(ScheduleRequest(notification, at: test.clock.now + .seconds(3600)), for: sender)
         }
     }
 

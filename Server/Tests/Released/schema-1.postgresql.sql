@@ -362,6 +362,36 @@ CREATE TABLE repeat_keys (
     created_at BIGINT NOT NULL,
     PRIMARY KEY (app_id, user_id, repeat_key));
 CREATE INDEX repeat_keys_by_age ON repeat_keys (app_id, created_at);
+CREATE TABLE schedules (
+    app_id BIGINT NOT NULL,
+    schedule_id BIGINT NOT NULL,
+    revision BIGINT NOT NULL,
+    owner_id BIGINT NOT NULL,
+    owner_name TEXT COLLATE "C" NOT NULL,
+    request TEXT COLLATE "C" NOT NULL,
+    audience TEXT COLLATE "C" NOT NULL,
+    content_id TEXT COLLATE "C",
+    thumb_id TEXT COLLATE "C",
+    state TEXT COLLATE "C" NOT NULL,
+    occurrence BIGINT NOT NULL,
+    due_at BIGINT,
+    attempt_at BIGINT,
+    sent BIGINT NOT NULL,
+    missed BIGINT NOT NULL,
+    last_rich_id BIGINT,
+    fault TEXT COLLATE "C",
+    repeat_key TEXT COLLATE "C",
+    repeat_digest BYTEA,
+    created_at BIGINT NOT NULL,
+    ended_at BIGINT,
+    PRIMARY KEY (app_id, schedule_id));
+CREATE INDEX schedules_by_attempt ON schedules (app_id, attempt_at, schedule_id) WHERE attempt_at IS NOT NULL;
+CREATE INDEX schedules_by_owner ON schedules (app_id, owner_id, schedule_id);
+CREATE INDEX schedules_that_wait ON schedules (app_id, owner_id) WHERE state = 'waiting';
+CREATE UNIQUE INDEX schedules_by_repeat_key ON schedules (app_id, owner_id, repeat_key) WHERE repeat_key IS NOT NULL;
+CREATE INDEX schedules_by_content ON schedules (app_id, content_id) WHERE content_id IS NOT NULL;
+CREATE INDEX schedules_by_thumb ON schedules (app_id, thumb_id) WHERE thumb_id IS NOT NULL;
+CREATE INDEX schedules_by_end ON schedules (app_id, ended_at) WHERE ended_at IS NOT NULL;
 CREATE TABLE read_marks (
     app_id BIGINT NOT NULL,
     user_id BIGINT NOT NULL,

@@ -122,6 +122,8 @@ INSERT INTO audience_index (app_id, audience_key, rich_id) VALUES
 (1, 't:username:ann', 4);
 INSERT INTO repeat_keys (app_id, user_id, repeat_key, digest, rich_id, created_at) VALUES
 (1, 2, 'key-1', X'AD1B9DE910513527B407147D7A05569066C1A50CCEABA3E118DF6B13F49E749C', 1, 1795000001000);
+INSERT INTO schedules (app_id, schedule_id, revision, owner_id, owner_name, request, audience, content_id, thumb_id, state, occurrence, due_at, attempt_at, sent, missed, last_rich_id, fault, repeat_key, repeat_digest, created_at, ended_at) VALUES
+(1, 1, 3, 2, 'bob', '{"localTime":"2026-12-24T18:00","notification":{"message":"Every week"},"repeat":"FREQ=WEEKLY","timeZone":"Europe/Berlin"}', 'username:ann', NULL, NULL, 'waiting', 2, 4102444800000, 4102444800000, 2, 0, 4, NULL, 'key-2', X'AD1B9DE910513527B407147D7A05569066C1A50CCEABA3E118DF6B13F49E749C', 1795000001000, NULL);
 INSERT INTO read_marks (app_id, user_id, rich_id, read_at) VALUES
 (1, 1, 1, 1795000004000);
 INSERT INTO receipts (app_id, receipt_key, rich_id, user_id, installation_id, kind, action, happened_at, received_at) VALUES

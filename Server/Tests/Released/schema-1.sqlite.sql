@@ -362,6 +362,36 @@ CREATE TABLE repeat_keys (
     created_at INTEGER NOT NULL,
     PRIMARY KEY (app_id, user_id, repeat_key));
 CREATE INDEX repeat_keys_by_age ON repeat_keys (app_id, created_at);
+CREATE TABLE schedules (
+    app_id INTEGER NOT NULL,
+    schedule_id INTEGER NOT NULL,
+    revision INTEGER NOT NULL,
+    owner_id INTEGER NOT NULL,
+    owner_name TEXT NOT NULL,
+    request TEXT NOT NULL,
+    audience TEXT NOT NULL,
+    content_id TEXT,
+    thumb_id TEXT,
+    state TEXT NOT NULL,
+    occurrence INTEGER NOT NULL,
+    due_at INTEGER,
+    attempt_at INTEGER,
+    sent INTEGER NOT NULL,
+    missed INTEGER NOT NULL,
+    last_rich_id INTEGER,
+    fault TEXT,
+    repeat_key TEXT,
+    repeat_digest BLOB,
+    created_at INTEGER NOT NULL,
+    ended_at INTEGER,
+    PRIMARY KEY (app_id, schedule_id));
+CREATE INDEX schedules_by_attempt ON schedules (app_id, attempt_at, schedule_id) WHERE attempt_at IS NOT NULL;
+CREATE INDEX schedules_by_owner ON schedules (app_id, owner_id, schedule_id);
+CREATE INDEX schedules_that_wait ON schedules (app_id, owner_id) WHERE state = 'waiting';
+CREATE UNIQUE INDEX schedules_by_repeat_key ON schedules (app_id, owner_id, repeat_key) WHERE repeat_key IS NOT NULL;
+CREATE INDEX schedules_by_content ON schedules (app_id, content_id) WHERE content_id IS NOT NULL;
+CREATE INDEX schedules_by_thumb ON schedules (app_id, thumb_id) WHERE thumb_id IS NOT NULL;
+CREATE INDEX schedules_by_end ON schedules (app_id, ended_at) WHERE ended_at IS NOT NULL;
 CREATE TABLE read_marks (
     app_id INTEGER NOT NULL,
     user_id INTEGER NOT NULL,

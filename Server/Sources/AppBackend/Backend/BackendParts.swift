@@ -1,3 +1,4 @@
+import CalendarTime
 import Logging
 import PushHub
 import RichPushModel
@@ -22,13 +23,16 @@ public struct BackendParts: Sendable {
     public var hubs: ManagedHubs?
     /// Verifies tokens of the issuers whom the operator trusts; `nil` when there are none.
     public var tokens: TokenVerifier?
+    /// The time zones of the system.
+    public var zones: TimeZoneDatabase
 
     /// Creates parts.
     public init(
         settings: BackendSettings = BackendSettings(), clock: any ServiceClock, hub: any HubSending, store: any BackendStore,
         contentStore: any ContentStore, authenticator: any UserAuthenticator, hasher: PasswordHasher,
         ticketSigner: ContentTicketSigner = ContentTicketSigner(), observer: (any BackendObserver)? = nil, logger: Logger,
-        pushEnvironments: (@Sendable () async -> [String]?)? = nil, hubs: ManagedHubs? = nil, tokens: TokenVerifier? = nil
+        pushEnvironments: (@Sendable () async -> [String]?)? = nil, hubs: ManagedHubs? = nil, tokens: TokenVerifier? = nil,
+        zones: TimeZoneDatabase = TimeZoneDatabase()
     ) {
         self.settings = settings
         self.clock = clock
@@ -43,6 +47,7 @@ public struct BackendParts: Sendable {
         self.pushEnvironments = pushEnvironments
         self.hubs = hubs
         self.tokens = tokens
+        self.zones = zones
     }
 }
 
@@ -68,6 +73,8 @@ public struct BackendSettings: Sendable, Hashable {
     public var contentQuota: Int64 = 1_000_000_000
     /// The most contents of one user that wait to be sent.
     public var waitingContents = 200
+    /// The most schedules of one user that wait.
+    public var waitingSchedules = 1_000
     /// How many sends a user of role `user` may begin in a minute, on each node.
     public var userSendsPerMinute = 60
     /// The same for roles `sender` and `admin`.

@@ -93,6 +93,8 @@ public struct RichNotificationDraft: Hashable, Sendable {
     public var idempotencyKey: IdempotencyKey?
     /// The number that the sender sealed it under; absent for the next.
     public var number: RichID?
+    /// How the schedule that it comes from goes on.
+    public var step: ScheduleStep?
 
     /// Creates a draft.
     public init(

@@ -152,6 +152,9 @@ public protocol ServiceKeyStore: Sendable {
     /// The key of this digest, with its service account as it is now.
     func key(digest: [UInt8]) async throws -> (ServiceKey, User)?
 
+    /// The latest key of a service account that holds.
+    func holdingKey(of account: UserID, at now: Timestamp) async throws -> ServiceKey?
+
     /// Keys in the order of their ids, after `id`, those that ended too.
     func keys(after id: Int64, limit: Int) async throws -> [ServiceKey]
 

@@ -261,7 +261,7 @@ struct SendRequestCheck {
         if let rule = TextRule.fault(of: value, scalars: scalars) { throw wrong(field, rule) }
     }
 
-    private static func wrong(_ field: String, _ rule: String) -> ServiceError {
+    static func wrong(_ field: String, _ rule: String) -> ServiceError {
         ServiceError(.invalidField, "\(field): it must be \(rule)")
     }
 }

@@ -113,8 +113,8 @@ extension RichPushBackend {
             }, next: found.count > limit ? page.last.map { query.cursor(behind: $0) } : nil)
     }
 
-    /// Whose sends are listed; `nil` for those of all.
-    private func sender(_ name: String?, for principal: Principal) async throws -> UserID? {
+    /// Whose sends or schedules are listed; `nil` for those of all.
+    func sender(_ name: String?, for principal: Principal) async throws -> UserID? {
         let extent = try principal.require(.readSends)
         guard let name else { return extent == .all ? nil : principal.userID }
         guard let user = UserName(name), let found = try await parts.store.user(named: user)?.user,

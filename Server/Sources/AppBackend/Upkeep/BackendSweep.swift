@@ -54,6 +54,7 @@ struct BackendSweep {
                     endedBefore: now - retention.content - retention.grace, expiredBefore: now - retention.grace, at: now,
                     limit: limit)
             },
+            { try await store.removeSchedules(endedBefore: now - retention.content - retention.grace, limit: $0) },
             { try await store.removeBindings(closedBefore: now - Self.bindingMargin, limit: $0) },
             { try await store.removeExpiredContents(before: now, limit: $0) },
             { try await endExpired(before: now, limit: $0) },

@@ -3,7 +3,7 @@ import PushHub
 import RichPushModel
 import ServiceErrors
 
-/// What the app backend does by itself: hands over sends that a crash left behind, cancels what was recalled, notes
+/// What the app backend does by itself: sends what was scheduled, hands over sends that a crash left behind, cancels what was recalled, notes
 /// completions (the access rule needs them), and removes what its time has passed. Run it once on every node that works; two at a
 /// time do no harm.
 public struct BackendUpkeep: Sendable {
@@ -25,6 +25,7 @@ public struct BackendUpkeep: Sendable {
 
     private let parts: BackendParts
     private let outbox: SendOutbox
+    private let schedules: ScheduleKeeper
     private let orphanSweep = OrphanSweep()
     private let rounds: TroubleLog
     private let sweeps: TroubleLog
@@ -36,6 +37,7 @@ public struct BackendUpkeep: Sendable {
         self.swept = swept
         parts = backend.parts
         outbox = backend.outbox
+        schedules = ScheduleKeeper(backend: backend)
         rounds = TroubleLog("A round of outbox work failed", logger: parts.logger)
         sweeps = TroubleLog("A sweep failed", logger: parts.logger)
         changes = TroubleLog("A change of a device that was cut off could not be ended", logger: parts.logger)
@@ -86,16 +88,17 @@ public struct BackendUpkeep: Sendable {
         }
     }
 
-    /// Does the work that is due, at most a batch; returns how many pieces were tried.
+    /// Sends what was scheduled and does the work that is due, at most a batch of each; returns how many pieces of one were tried.
     @discardableResult
     public func work() async throws -> Int {
+        let scheduled = try await schedules.acceptDue()
         let due = try await parts.store.dueWork(at: parts.clock.now, limit: Self.batch)
         for item in due {
             do { try await perform(item) } catch {
                 try await parts.store.postpone(item, until: parts.clock.now + pause(for: item))
             }
         }
-        return due.count
+        return max(due.count, scheduled)
     }
 
     /// Makes the hub agree with the bindings after interrupted changes, at most a batch. A failure is thrown at the end, and retried
@@ -118,9 +121,19 @@ public struct BackendUpkeep: Sendable {
     /// Removes what its time has passed, a bounded number of each kind; whether there is more.
     @discardableResult
     public func sweep() async throws -> Bool {
+        try await followZones()
         let report = try await BackendSweep(parts: parts, orphanSweep: orphanSweep).run()
         swept(report.removed)
         return report.isMore
+    }
+
+    /// Schedules in local time follow the rules of their zones when these have changed.
+    private func followZones() async throws {
+        guard parts.zones.refresh() else { return }
+        do { try await schedules.recompute() } catch {
+            parts.zones.lookAgain()
+            throw error
+        }
     }
 
     private func perform(_ item: OutboxWork) async throws {

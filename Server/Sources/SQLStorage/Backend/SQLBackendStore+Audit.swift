@@ -247,8 +247,9 @@ private enum AuditSQL {
     /// Every entry, with its details where they have an audience.
     static let selectAudiences = SQLStatement(
         """
-        SELECT number, CASE WHEN action = 'send.accepted' AND happened_at >= $3 THEN details END FROM audit_entries
-        WHERE app_id = $1 AND number > $2 ORDER BY number LIMIT $4
+        SELECT number,
+            CASE WHEN action IN ('send.accepted', 'schedule.created', 'schedule.changed') AND happened_at >= $3 THEN details END
+        FROM audit_entries WHERE app_id = $1 AND number > $2 ORDER BY number LIMIT $4
         """)
     static let eraseDetails = SQLStatement(
         "UPDATE audit_entries SET details = NULL, details_salt = NULL WHERE app_id = $1 AND number = $2")

@@ -17,10 +17,12 @@ extension SQLBackendStore {
         }
         try await removeNotifications(traces, at: now)
         try await removeFromAudiences(traces)
+        try await removeFromSchedules(traces, at: now)
         // By the devices that were theirs, so before those go.
         for statement in [ErasureSQL.deleteFeedback, ErasureSQL.loosenFailures] + ErasureSQL.owned {
             try await repeated { try $0.run(statement, user.id, Self.batch) }
         }
+        try await repeated { try $0.removeSchedules(of: user.id, limit: Self.batch) }
         try await repeated { try $0.removeContents(of: user.id, limit: Self.batch) }
         try await loosenReceipts(of: user.id)
         for statement in [ErasureSQL.loosenKeys, ErasureSQL.loosenTokens] {
@@ -64,6 +66,29 @@ extension SQLBackendStore {
                 try await writing { transaction in
                     try transaction.run(ErasureSQL.updateAudience, row.values[0], audience)
                     for tag in traces.tags { try transaction.run(ErasureSQL.deleteKey, row.values[0], AudienceKey.tag(tag)) }
+                }
+            }
+            after = try last.integer(0)
+        }
+    }
+
+    /// Removes the schedules for the user alone, and the user from the audiences of others. A new revision, so that no node sends what it
+    /// read before.
+    private func removeFromSchedules(_ traces: UserTraces, at now: Timestamp) async throws {
+        var after: Int64 = 0
+        while true {
+            let page = try await reading { [after] in try $0.rows(ErasureSQL.selectSchedules, after, Self.batch * 5) }
+            guard let last = page.last else { return }
+            for row in page {
+                let old = try row.text(1)
+                guard let audience = traces.removed(from: old) else { continue }
+                let isTheirs = traces.areAll(of: old)
+                try await writing { transaction in
+                    if isTheirs {
+                        try transaction.removeSchedule(try row.integer(0), at: now)
+                    } else {
+                        try transaction.run(ErasureSQL.updateSchedule, row.values[0], audience)
+                    }
                 }
             }
             after = try last.integer(0)
@@ -124,7 +149,8 @@ extension SQLStatement { static let ofErasure = ErasureSQL.all }
 private enum ErasureSQL {
     static let all =
         owned + [
-            selectPage, selectAudiences, updateAudience, deleteKey, selectReceipts, loosenReceipt,
+            selectPage, selectAudiences, updateAudience, deleteKey, selectReceipts, loosenReceipt, selectSchedules,
+            updateSchedule,
             loosenKeys, loosenTokens, selectTagged, selectSends, updateSend, blankEnded, deleteFeedback, loosenFailures,
         ]
 
@@ -149,6 +175,10 @@ private enum ErasureSQL {
         "SELECT rich_id, audience FROM rich_notifications WHERE app_id = $1 AND rich_id > $2 ORDER BY rich_id LIMIT $3")
     static let updateAudience = SQLStatement("UPDATE rich_notifications SET audience = $3 WHERE app_id = $1 AND rich_id = $2")
     static let deleteKey = SQLStatement("DELETE FROM audience_index WHERE app_id = $1 AND rich_id = $2 AND audience_key = $3")
+    static let selectSchedules = SQLStatement(
+        "SELECT schedule_id, audience FROM schedules WHERE app_id = $1 AND schedule_id > $2 ORDER BY schedule_id LIMIT $3")
+    static let updateSchedule = SQLStatement(
+        "UPDATE schedules SET audience = $3, revision = revision + 1 WHERE app_id = $1 AND schedule_id = $2")
     static let selectReceipts = SQLStatement(
         """
         SELECT receipt_key FROM receipts WHERE app_id = $1 AND user_id = $2 AND receipt_key > $3 ORDER BY receipt_key LIMIT $4

@@ -56,6 +56,13 @@ extension SQLBackendStore {
         }
     }
 
+    public func holdingKey(of account: UserID, at now: Timestamp) async throws -> ServiceKey? {
+        try await reading { transaction in
+            guard let id = try transaction.rows(KeySQL.selectHolding, account, now).last?.integer(0) else { return nil }
+            return try transaction.row(KeySQL.selectByID, id).map(KeySQL.key)
+        }
+    }
+
     public func keys(after id: Int64, limit: Int) async throws -> [ServiceKey] {
         try await reading { try $0.rows(KeySQL.list, id, limit).map(KeySQL.key) }
     }

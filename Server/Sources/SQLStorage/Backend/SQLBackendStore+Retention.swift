@@ -74,10 +74,13 @@ extension BackendTransaction {
         if let contents = try row(RetentionSQL.selectContents, id) { try release(contents, at: now) }
     }
 
-    /// A content that no notification uses any more expires now; its owner has the bytes back, and the sweeper removes it.
+    /// A content that no notification uses any more, and no schedule that waits, expires now; its owner has the bytes back, and the
+    /// sweeper removes it.
+    func release(_ content: String, at now: Timestamp) throws { try run(RetentionSQL.releaseContent, content, now) }
+
     private func release(_ contents: SQLRow, at now: Timestamp) throws {
         for column in 0...1 {
-            if let content = try contents.optionalText(column) { try run(RetentionSQL.releaseContent, content, now) }
+            if let content = try contents.optionalText(column) { try release(content, at: now) }
         }
     }
 }
@@ -143,5 +146,7 @@ private enum RetentionSQL {
             AND NOT EXISTS (
                 SELECT 1 FROM rich_notifications n WHERE n.app_id = $1 AND n.recalled_at IS NULL AND n.refused = 0
                     AND n.thumb_id = $2)
+            AND NOT EXISTS (SELECT 1 FROM schedules s WHERE s.app_id = $1 AND s.state = 'waiting' AND s.content_id = $2)
+            AND NOT EXISTS (SELECT 1 FROM schedules s WHERE s.app_id = $1 AND s.state = 'waiting' AND s.thumb_id = $2)
         """)
 }

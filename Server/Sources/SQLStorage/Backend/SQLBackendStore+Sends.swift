@@ -121,6 +121,7 @@ extension BackendTransaction {
         if let key = draft.idempotencyKey {
             try run(SendSQL.insertIdempotencyKey, draft.sender, key.key, key.digest, id, now)
         }
+        if let step = draft.step, try !advance(step, sent: id, at: now) { throw ServiceError.scheduleMovedOn }
         guard let stored = try notification(id) else {
             throw SQLFault.refused(code: 0, reason: "an inserted row is missing")
         }
@@ -135,14 +136,14 @@ extension BackendTransaction {
         }
     }
 
-    /// A content that was sent does not expire by itself any more.
-    private func claim(_ content: String, _ field: String, _ owner: UserID, at now: Timestamp) throws {
+    /// A content that was sent or scheduled does not expire by itself any more.
+    func claim(_ content: String, _ field: String, _ owner: UserID, at now: Timestamp) throws {
         guard try run(SendSQL.claimContent, content, owner, now) > 0 else {
             throw ServiceError(.notFound, "\(field): there is no such content of yours")
         }
     }
 
-    /// The upkeep takes the work over only when the request that made it has had time to do it itself.
+    /// The upkeep takes the work over only when the request that made it has had time to do it itself. A schedule has no request.
     private static let handOverTime: Duration = .seconds(30)
 
     private func insert(_ draft: RichNotificationDraft, _ id: RichID, _ order: OrderNumber, at now: Timestamp) throws {
@@ -151,8 +152,8 @@ extension BackendTransaction {
             SendSQL.insertOne, id, draft.sender, draft.senderName.text, draft.kind.rawValue, draft.style.rawValue,
             draft.texts.title, draft.texts.subtitle, draft.texts.message, draft.texts.altText, draft.contentID, draft.thumbID,
             draft.audience.description, now, draft.expiresAt, push.body, push.pushType ?? "alert", push.priority ?? 10,
-            push.collapseID, "rich:\(id):\(draft.nonce)", OutboxWork.Task.send.rawValue, now + Self.handOverTime,
-            draft.pushesPerSecond, order)
+            push.collapseID, "rich:\(id):\(draft.nonce)", OutboxWork.Task.send.rawValue,
+            draft.step == nil ? now + Self.handOverTime : now, draft.pushesPerSecond, order)
     }
 }
 

@@ -27,6 +27,8 @@ extension SQLBackendStore {
             try transaction.removeSignInTokens(of: user)
             try transaction.buryIdentities(of: user, at: now)
             try transaction.removeCredentials(of: user)
+            // In this transaction, so that none becomes a send after the user's sends were listed.
+            try transaction.removeWaitingSchedules(of: user)
             try transaction.audit(entry)
         }
     }
@@ -145,6 +147,9 @@ private struct UserDataTable {
                 "kind", "style", "title", "subtitle", "message", "alt_text", "content_id", "thumb_id", "audience", "due_at",
                 "expires_at", "completed_at", "recalled_at",
             ]),
+        UserDataTable(
+            name: "schedules", owner: "owner_id", key: "schedule_id", isNumbered: true,
+            columns: ["state", "due_at", "audience", "request", "created_at", "ended_at"]),
         UserDataTable(
             name: "repeat_keys", owner: "user_id", key: "repeat_key", isNumbered: false, columns: ["rich_id", "created_at"]),
         UserDataTable(name: "read_marks", owner: "user_id", key: "rich_id", isNumbered: true, columns: ["read_at"]),

@@ -195,6 +195,40 @@ extension FirstSchema {
                 PRIMARY KEY (app_id, user_id, repeat_key));
             CREATE INDEX repeat_keys_by_age ON repeat_keys (app_id, created_at);
             """,
+            // One send that is due later: `request` is a `ScheduleRequest` in JSON without its audience. While it waits it is due at
+            // `due_at`, for the date `occurrence` of its rule, and tried at `attempt_at`. `revision` counts its changes.
+            """
+            CREATE TABLE schedules (
+                app_id \(integer) NOT NULL,
+                schedule_id \(integer) NOT NULL,
+                revision \(integer) NOT NULL,
+                owner_id \(integer) NOT NULL,
+                owner_name \(text) NOT NULL,
+                request \(text) NOT NULL,
+                audience \(text) NOT NULL,
+                content_id \(text),
+                thumb_id \(text),
+                state \(text) NOT NULL,
+                occurrence \(integer) NOT NULL,
+                due_at \(integer),
+                attempt_at \(integer),
+                sent \(integer) NOT NULL,
+                missed \(integer) NOT NULL,
+                last_rich_id \(integer),
+                fault \(text),
+                repeat_key \(text),
+                repeat_digest \(bytes),
+                created_at \(integer) NOT NULL,
+                ended_at \(integer),
+                PRIMARY KEY (app_id, schedule_id));
+            CREATE INDEX schedules_by_attempt ON schedules (app_id, attempt_at, schedule_id) WHERE attempt_at IS NOT NULL;
+            CREATE INDEX schedules_by_owner ON schedules (app_id, owner_id, schedule_id);
+            CREATE INDEX schedules_that_wait ON schedules (app_id, owner_id) WHERE state = 'waiting';
+            CREATE UNIQUE INDEX schedules_by_repeat_key ON schedules (app_id, owner_id, repeat_key) WHERE repeat_key IS NOT NULL;
+            CREATE INDEX schedules_by_content ON schedules (app_id, content_id) WHERE content_id IS NOT NULL;
+            CREATE INDEX schedules_by_thumb ON schedules (app_id, thumb_id) WHERE thumb_id IS NOT NULL;
+            CREATE INDEX schedules_by_end ON schedules (app_id, ended_at) WHERE ended_at IS NOT NULL;
+            """,
             // That one user has read one rich notification.
             """
             CREATE TABLE read_marks (

@@ -1,0 +1,178 @@
+import AuditTrail
+import RichPushModel
+import ServiceErrors
+import TagExpressions
+
+extension RichPushBackend {
+    /// The most schedules of a page of a list.
+    public static let schedulePageLimit = 100
+    /// How far ahead a schedule may begin, so that a mistaken year is noticed.
+    private static let horizon: Duration = .seconds(2 * 366 * 86_400)
+
+    /// Schedules a send. With an idempotency key a retry of the same request gets the first answer.
+    ///
+    /// Throws what `send` throws of the notification; `invalid-field` for a time that is malformed, past or more than two years ahead;
+    /// `quota-exceeded` when the caller has too many that wait.
+    public func schedule(
+        _ request: ScheduleRequest, idempotencyKey: String? = nil, for principal: Principal
+    ) async throws -> ScheduleStatus {
+        let (draft, key, checked) = try await checked(request, idempotencyKey: idempotencyKey, for: principal)
+        // A retry that arrives when it is due or over still gets its answer, so the time counts for the first only.
+        if let key, let earlier = try await parts.store.schedule(repeating: key, of: principal.userID) { return shown(earlier) }
+        try checked.get()
+        try countSend(of: principal)
+        let now = parts.clock.now
+        let entry = principal.entry(.scheduleCreated, at: now, details: Self.details(of: draft))
+        return shown(
+            try await parts.store.addSchedule(
+                draft, key: key, limit: parts.settings.waitingSchedules, at: now, audit: entry))
+    }
+
+    /// Replaces a schedule of the caller that waits; what it has sent and missed stays counted. Throws what `schedule` throws,
+    /// `not-found`, and `conflict` when it is over or was just due.
+    public func changeSchedule(
+        _ id: Int64, to request: ScheduleRequest, for principal: Principal
+    ) async throws -> ScheduleStatus {
+        try principal.require(.send)
+        guard let old = try await parts.store.schedule(id), old.draft.owner == principal.userID else { throw Self.noSchedule }
+        let (draft, _, checked) = try await checked(request, idempotencyKey: nil, for: principal)
+        try checked.get()
+        let now = parts.clock.now
+        let entry = principal.entry(.scheduleChanged, at: now, object: "\(id)", details: Self.details(of: draft))
+        guard
+            let new = try await parts.store.replaceSchedule(id, revision: old.revision, with: draft, at: now, audit: entry)
+        else { throw ServiceError(.conflict, "this schedule is over, or was changed or due just now; look at it again") }
+        return shown(new)
+    }
+
+    /// Cancels a schedule of the caller (an admin: any). What it has sent stays sent. Throws `not-found` for any other, and for one that
+    /// is over.
+    public func cancelSchedule(_ id: Int64, for principal: Principal) async throws {
+        let extent = try principal.require(.recall)
+        guard let found = try await parts.store.schedule(id), found.draft.owner == principal.userID || extent == .all else {
+            throw Self.noSchedule
+        }
+        let now = parts.clock.now
+        let entry = principal.entry(.scheduleEnded, at: now, object: "\(id)", details: "state=cancelled")
+        guard
+            try await parts.store.endSchedule(id, revision: nil, as: .cancelled, fault: nil, at: now, audit: entry)
+        else { throw Self.noSchedule }
+    }
+
+    /// One schedule of the caller, or for a caller who may read all sends any. Throws `not-found`.
+    public func schedule(_ id: Int64, for principal: Principal) async throws -> ScheduleStatus {
+        let extent = try principal.require(.readSends)
+        guard let found = try await parts.store.schedule(id), found.draft.owner == principal.userID || extent == .all else {
+            throw Self.noSchedule
+        }
+        return shown(found)
+    }
+
+    /// A page of the caller's schedules, or for a caller who may read all sends of everyone's, newest first. `limit` is clamped to
+    /// 1 … 100, default 50. Throws `invalid-field` for a malformed cursor, and `not-found` for a sender whom the caller may not see.
+    public func schedules(
+        sender: String? = nil, isWaiting: Bool = false, before: String? = nil, limit: Int? = nil, for principal: Principal
+    ) async throws -> ScheduleList {
+        let limit = min(max(limit ?? 50, 1), Self.schedulePageLimit)
+        let below = try before.map { text in
+            guard let number = Int64(text), number > 0 else {
+                throw ServiceError(.invalidField, "before: a cursor is the next of the page before")
+            }
+            return number
+        }
+        let found = try await parts.store.schedules(
+            ScheduleQuery(
+                of: try await self.sender(sender, for: principal), isWaiting: isWaiting, below: below, limit: limit + 1))
+        let page = found.prefix(limit)
+        return ScheduleList(
+            schedules: page.map(shown), next: found.count > limit ? page.last.map { "\($0.id)" } : nil)
+    }
+
+    private static let noSchedule = ServiceError(.notFound, "there is no such schedule")
+
+    private static func details(of draft: ScheduleDraft) -> String {
+        "due=\(draft.next?.dueAt.milliseconds ?? 0) audience=\(draft.audience)"
+    }
+
+    /// Checks everything about a schedule. What is only wrong because of the time is in `checked`.
+    private func checked(
+        _ request: ScheduleRequest, idempotencyKey: String?, for principal: Principal
+    ) async throws -> (draft: ScheduleDraft, key: IdempotencyKey?, checked: Result<Void, any Error>) {
+        try principal.require(.send)
+        let audience = try AudienceRule(principal: principal).audience(of: request.notification.audience)
+        guard request.notification.kind != .sealed else {
+            throw ServiceError(.invalidField, "notification.kind: what is sealed cannot be scheduled, since its id is not known")
+        }
+        let timing = try ScheduleTiming(request, zones: parts.zones)
+        try Self.checkLifetime(of: request, timing)
+        let now = parts.clock.now
+        let next = timing.first(after: now)
+        let due = next?.dueAt ?? now
+        let notification = request.notification(dueAt: due)
+        let sent = try await draft(notification, audience: audience, idempotencyKey: nil, for: principal)
+        let draft = ScheduleDraft(
+            owner: principal.userID, ownerName: principal.name, request: request, audience: sent.audience, next: next)
+        let key = try await checkedKey(idempotencyKey, of: request)
+        let checked = Result {
+            try SendRequestCheck(request: notification, now: due).check()
+            guard next != nil else {
+                throw SendRequestCheck.wrong(request.sendAt == nil ? "localTime" : "sendAt", "a moment in the future")
+            }
+            guard due - now < Self.horizon else {
+                throw SendRequestCheck.wrong(request.sendAt == nil ? "localTime" : "sendAt", "at most two years ahead")
+            }
+        }
+        return (draft, key, checked)
+    }
+
+    private static func checkLifetime(of request: ScheduleRequest, _ timing: ScheduleTiming) throws(ServiceError) {
+        let moment = request.notification.expiresAt
+        if let seconds = request.expiresAfterSeconds {
+            guard (60...366 * 86_400).contains(seconds) else {
+                throw SendRequestCheck.wrong("expiresAfterSeconds", "a number from 60 to 31622400")
+            }
+            guard moment == nil else {
+                throw SendRequestCheck.wrong("expiresAfterSeconds", "absent beside notification.expiresAt")
+            }
+        }
+        if timing.recurs, moment != nil {
+            throw ServiceError(.invalidField, "notification.expiresAt: with repeat, use expiresAfterSeconds")
+        }
+    }
+
+    private func checkedKey(_ key: String?, of request: ScheduleRequest) async throws -> IdempotencyKey? {
+        guard key != nil else { return nil }
+        var timing = request
+        timing.notification = SendRequest(message: "")
+        let store = parts.store
+        let (content, thumb) = (request.notification.contentID, request.notification.thumbID)
+        let now = parts.clock.now
+        return try checkedKey(
+            key, form: "schedule \(try timing.storedText)", request: request.notification,
+            content: content == nil ? nil : try await store.content(content ?? "", at: now),
+            thumb: thumb == nil ? nil : try await store.content(thumb ?? "", at: now))
+    }
+
+    /// The schedule as callers see it.
+    private func shown(_ schedule: Schedule) -> ScheduleStatus {
+        var request = schedule.draft.request
+        request.notification.audience = "\(schedule.draft.audience)"
+        var next = schedule.draft.next.map { [$0.dueAt] } ?? []
+        if let first = schedule.draft.next, let timing = try? ScheduleTiming(request, zones: parts.zones) {
+            next += timing.occurrences(from: first.number + 1).prefix(4).map(\.dueAt)
+        }
+        return ScheduleStatus(
+            id: schedule.id, state: schedule.state.rawValue, sender: schedule.draft.ownerName.text,
+            createdAt: schedule.createdAt, request: request, next: next, sent: schedule.sent, missed: schedule.missed,
+            lastSend: schedule.lastSend, fault: schedule.fault)
+    }
+}
+
+extension ScheduleRequest {
+    /// What is sent when it is due at this moment.
+    func notification(dueAt: Timestamp) -> SendRequest {
+        var request = notification
+        if let expiresAfterSeconds { request.expiresAt = dueAt + .seconds(expiresAfterSeconds) }
+        return request
+    }
+}

@@ -1,0 +1,160 @@
+import ArgumentParser
+import CommandLineSupport
+import RichPushModel
+
+#if canImport(FoundationEssentials)
+    import FoundationEssentials
+#else
+    import Foundation
+#endif
+
+/// When a send is due that does not leave at once.
+struct ScheduleArguments: ParsableArguments {
+    @Option(
+        help: ArgumentHelp(
+            "Send at this moment instead of now. With --zone a time by the clocks there, such as 2026-12-24T18:00.",
+            valueName: "moment"))
+    var at: String?
+
+    @Option(help: ArgumentHelp("With --at: the time zone, such as Europe/Berlin.", valueName: "name"))
+    var zone: String?
+
+    @Option(
+        name: .customLong("repeat"),
+        help: ArgumentHelp(
+            "With --at and --zone: send again on the dates of this rule of RFC 5545, such as FREQ=WEEKLY;BYDAY=MO.",
+            valueName: "rule"))
+    var recurrence: String?
+
+    func validate() throws {
+        guard at != nil || zone == nil && recurrence == nil else { throw ValidationError("--zone and --repeat go with --at") }
+        guard zone != nil || recurrence == nil else {
+            throw ValidationError("--repeat needs --zone, by whose clocks the sends are due")
+        }
+        if let at, zone == nil, Timestamp(argument: at) == nil {
+            throw ValidationError("--at is a moment such as 2026-12-24T18:00+01:00 (UTC without a zone), or a time with --zone")
+        }
+    }
+
+    /// The request for a notification; `nil` when it leaves at once.
+    func request(for notification: SendRequest) -> ScheduleRequest? {
+        guard let at else { return nil }
+        guard let zone else { return ScheduleRequest(notification, at: Timestamp(argument: at)) }
+        var request = ScheduleRequest(notification)
+        (request.localTime, request.timeZone, request.recurrence) = (at, zone, recurrence)
+        return request
+    }
+}
+
+extension SendNotificationCommand {
+    func validateForSchedule() throws {
+        guard schedule.at != nil else { return }
+        guard hub.hub == nil, !seal, !wait else {
+            throw ValidationError("--at goes neither with --hub nor with --seal or --wait")
+        }
+    }
+
+    /// Schedules the send, if it does not leave at once. Whether it did.
+    func sendLater(_ client: BackendHTTPClient, _ notification: SendRequest, idempotencyKey key: String) async throws -> Bool {
+        guard schedule.at != nil else { return false }
+        var notification = notification
+        if let content { notification.contentID = try await client.upload(content).id }
+        guard let request = schedule.request(for: notification) else { return false }
+        let answer = try await client.schedule(request, idempotencyKey: key)
+        print(json ? try JSONOutput.text(of: answer) : "schedule \(answer.id)\ndue \(ScheduleTable.time(answer.next.first))")
+        return true
+    }
+}
+
+struct SchedulesCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "schedules", abstract: "List and cancel sends that are due later; `clarion send --at` makes them.",
+        subcommands: [List.self, Cancel.self], defaultSubcommand: List.self)
+
+    struct List: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(
+            abstract: "List scheduled sends, newest first.",
+            discussion: "Lists your own; an admin sees those of everyone. Moments are in UTC.")
+
+        @OptionGroup var server: ServerArguments
+
+        @Flag(help: "List also those that are over.")
+        var all = false
+
+        @Option(help: "How many to list, 1 to 1000.")
+        var limit = 100
+
+        @Flag(help: "Print JSON.")
+        var json = false
+
+        func validate() throws {
+            guard (1...1000).contains(limit) else { throw ValidationError("--limit is a number from 1 to 1000") }
+        }
+
+        func run() async throws {
+            try await server.client().use { client in
+                var (schedules, next) = ([ScheduleStatus](), String?.none)
+                repeat {
+                    let page = try await client.schedules(isWaiting: !all, before: next, limit: min(100, limit - schedules.count))
+                    schedules += page.schedules
+                    next = page.next
+                } while next != nil && schedules.count < limit
+                print(json ? try JSONOutput.text(of: schedules) : ScheduleTable.table(schedules).description)
+            }
+        }
+    }
+
+    struct Cancel: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(
+            abstract: "Cancel a scheduled send. What it has sent already is taken back with `clarion recall`.")
+
+        @OptionGroup var server: ServerArguments
+
+        @Argument(help: "The id that `clarion send --at` printed.")
+        var id: Int64
+
+        func run() async throws {
+            try await server.client().use { client in
+                try await client.cancelSchedule(id)
+                print("cancelled \(id)")
+            }
+        }
+    }
+}
+
+private enum ScheduleTable {
+    static func table(_ schedules: [ScheduleStatus]) -> TextTable {
+        TextTable(
+            columns: ["ID", "STATE", "NEXT", "REPEAT", "SENT", "MISSED", "SENDER", "AUDIENCE"],
+            rows: schedules.map { schedule in
+                [
+                    "\(schedule.id)", schedule.state, time(schedule.next.first), schedule.request.recurrence ?? "-",
+                    "\(schedule.sent)",
+                    "\(schedule.missed)", schedule.sender, schedule.request.notification.audience ?? "-",
+                ]
+            })
+    }
+
+    static func time(_ moment: Timestamp?) -> String {
+        moment.map { Date(timeIntervalSince1970: Double($0.milliseconds) / 1000).formatted(.iso8601) } ?? "-"
+    }
+}
+
+extension BackendHTTPClient {
+    private static let path = APIRoute.prefix + "/schedules"
+
+    fileprivate func schedule(_ request: ScheduleRequest, idempotencyKey: String) async throws -> ScheduleStatus {
+        try await answer(
+            to: message(.POST, Self.path, json: try JSONEncoder().encode(request), idempotencyKey: idempotencyKey),
+            as: ScheduleStatus.self)
+    }
+
+    fileprivate func schedules(isWaiting: Bool, before: String?, limit: Int) async throws -> ScheduleList {
+        let query = Self.query(["state": isWaiting ? "waiting" : nil, "before": before, "limit": "\(limit)"])
+        return try await answer(to: message(.GET, Self.path + query), as: ScheduleList.self)
+    }
+
+    fileprivate func cancelSchedule(_ id: Int64) async throws {
+        _ = try await body(ofAnswerTo: message(.DELETE, "\(Self.path)/\(id)"))
+    }
+}
