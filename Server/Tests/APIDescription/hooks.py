@@ -47,12 +47,22 @@ ROW = strategies.fixed_dictionaries(
     {"name": strategies.text(LETTERS, min_size=1, max_size=8)},
     optional={"role": strategies.sampled_from(["user", "sender"]), "tags": strategies.lists(TAG, max_size=3)})
 FORMATS["rows"] = strategies.lists(ROW, max_size=5).map(lambda rows: "".join(json.dumps(row) + "\n" for row in rows))
+# Times and rules of schedules that are due.
+FORMATS["local-time"] = strategies.tuples(strategies.integers(2, 700), strategies.integers(0, 86_399)).map(
+    lambda pair: time.strftime("%Y-%m-%dT%H:%M:%S", time.gmtime(int(time.time()) // 86_400 * 86_400 + pair[0] * 86_400 + pair[1])))
+FORMATS["time-zone"] = strategies.sampled_from(["UTC", "Europe/Berlin", "America/St_Johns", "Pacific/Apia", "Etc/GMT+5"])
+FORMATS["recurrence"] = strategies.tuples(
+    strategies.sampled_from(["DAILY", "WEEKLY", "MONTHLY", "YEARLY"]), strategies.sampled_from(["", ";INTERVAL=3", ";BYMONTH=2,12"]),
+    strategies.sampled_from(["", ";COUNT=5", ";WKST=SU"])).map(lambda parts: "FREQ=" + "".join(parts))
 # Which field of which schema has which of these.
 PLACES = {
     ("SendRequest", "audience"): "tag-expression",
     ("AudienceQuestion", "audience"): "tag-expression",
     ("NewUser", "password"): "password",
     ("UserChange", "password"): "password",
+    ("ScheduleRequest", "localTime"): "local-time",
+    ("ScheduleRequest", "timeZone"): "time-zone",
+    ("ScheduleRequest", "repeat"): "recurrence",
 }
 # Refusals of requests that fit the schema: rules between fields, and such as no pattern holds.
 RIGHT_REFUSALS = [
@@ -67,6 +77,9 @@ RIGHT_REFUSALS = [
     "contentId, link and coupon: at most one of them makes the content",
     "contentId: it must be present for this kind",
     "coupon: it must be present for kind coupon",
+    "except: it must be absent without repeat",
+    "except: it must be at most 100 dates",
+    "expiresAfterSeconds: it must be absent beside notification.expiresAt",
     "expiresAt: a moment within the next five years",
     "expiresAt: it must be a moment in the future",
     "field 'contentId' and the part 'content' exclude each other",
@@ -78,13 +91,20 @@ RIGHT_REFUSALS = [
     "kind: it must be url when there is a link",
     "link: it must be present for kind url",
     "link: it must be an absolute https address",
+    "localTime: it must be a moment in the future",
+    "localTime: it must be at most two years ahead",
     "message: it must be 1 to 2000 characters",
     "message: it must be empty for kind sealed",
+    "notification.expiresAt: with repeat, use expiresAfterSeconds",
+    "notification.kind: what is sealed cannot be scheduled",
     "preview: it must be neutral for kind sealed",
     "query parameter 'confirm': the name of the hub, as in the path",
+    "sendAt: it must be absent where localTime, timeZone, repeat or except is given",
+    "sendAt: it must be present, or localTime with timeZone",
     "sound: it must be the name of a sound file of the app, at most 64 bytes",
     "style: a silent push carries neither sound nor badge",
     "thread: it must be 1 to 64 bytes",
+    "timeZone: it must be present beside localTime",
     "thumbId: kind text has no content",
     "until: it lies before since",
     "users: 1 to 20 different user names",
@@ -119,6 +139,9 @@ def before_load_schema(context, raw_schema):
     form = raw_schema["paths"]["/api/v1/notifications"]["post"]["requestBody"]["content"]["multipart/form-data"]["schema"]
     for part in ("content", "thumb"):
         form["properties"][part] = {"type": "string", "format": "image/png"}
+    schemas["ScheduleRequest"]["properties"]["localTime"].pop("pattern")
+    due = schemas["ScheduleRequest"]["properties"]["sendAt"]
+    due["minimum"], due["maximum"] = (int(time.time()) + 3_600) * 1_000, (int(time.time()) + 86_400 * 700) * 1_000
     for name in ("SendRequest", "NewServiceKey"):
         schemas[name]["properties"]["expiresAt"]["minimum"] = int(time.time()) * 1_000
 
@@ -141,6 +164,10 @@ def map_case(context, case):
         # What only goes with a message alone.
         if not isinstance(case.body, str) and case.query:
             case.query = {name: value for name, value in case.query.items() if name not in ("pns", "to_tag")}
+    if operation in ("createSchedule", "changeSchedule") and isinstance(case.body, dict) and case.body.get("sendAt") is not None:
+        # It is due by a moment or by the clocks of a zone, and not by both.
+        clocks = ("localTime", "timeZone", "repeat", "except")
+        case.body = {name: value for name, value in case.body.items() if name not in clocks}
     return case
 
 
