@@ -2,6 +2,7 @@ import AppBackend
 import HTTPService
 import Hummingbird
 import RichPushModel
+import ServiceErrors
 
 /// How a sender learns whom a send would reach, and what became of it.
 extension BackendRoutes {
@@ -15,6 +16,13 @@ extension BackendRoutes {
         add(.get, "notifications/{id}/status", for: .readSends, to: router) { call in
             _ = try call.query()
             return try .json(await backend.status(of: call.richID(), for: call.principal))
+        }
+        add(.get, "explain", for: .explain, to: router) { call in
+            let query = try call.query("user", "send")
+            guard let user = query["user"], let text = query["send"], let send = RichID(text) else {
+                throw ServiceError(.invalidField, "user, send: both are needed, the name of a user and the id of a send")
+            }
+            return try .json(await backend.explain(send, toUser: user, for: call.principal))
         }
         add(.get, "sends", for: .readSends, to: router) { call in
             let query = try call.query("sender", "since", "until", "before", "limit")

@@ -14,8 +14,8 @@ struct Clarion: AsyncParsableCommand {
         subcommands: [
             DemoHandOver.self, ServeCommand.self, EmulatorHandOver.self, PhoneHandOver.self, SendNotificationCommand.self,
             KeysCommand.self,
-            StatusCommand.self, SendsCommand.self, SchedulesCommand.self, RecallCommand.self, HubCommand.self, UserCommand.self,
-            KeyCommand.self,
+            StatusCommand.self, ExplainCommand.self, SendsCommand.self, SchedulesCommand.self, RecallCommand.self,
+            HubCommand.self, UserCommand.self, KeyCommand.self,
             TokenCommand.self, AuditCommand.self, ConfigCommand.self,
             DatabaseCommand.self,
             ContentCommand.self, DoctorCommand.self, InitCommand.self, VersionCommand.self,

@@ -194,10 +194,10 @@ final class ScriptedHub: HubSending {
             guard let reason = state.refusalReason, let sent = state.sends.first(where: { $0.receipt.id == id }) else {
                 return []
             }
-            let failures = sent.devices.enumerated().map { index, device in
+            let failures = sent.devices.map { device in
                 TargetFailure(
-                    key: SliceKey(Int64(index)), platform: .apns, record: device, outcome: .rejected, reason: reason)
-            }
+                    key: SliceKey(of: device), platform: .apns, record: device, outcome: .rejected, reason: reason)
+            }.sorted { $0.key < $1.key }
             return Array(failures.filter { $0.key > place && [nil, $0.outcome].contains(outcome) }.prefix(limit))
         }
     }

@@ -16,6 +16,7 @@ public enum BackendOperation: String, Sendable, CaseIterable {
     case send
     case countAudience = "count an audience"
     case readSends = "read the status of a send"
+    case explain = "explain what a user got"
     case recall = "recall a send"
     case readUsers = "read users"
     case changeUsers = "change users"
@@ -71,6 +72,7 @@ public enum AccessTable {
         row(.send, own, all, all, none, [.send: all]),
         row(.countAudience, none, all, all, none, [.send: all]),
         row(.readSends, own, own, all, all, [.send: own, .status: all]),
+        row(.explain, none, none, all, all, [.status: all]),
         row(.recall, own, own, all, none, [.send: own]),
         row(.readUsers, none, none, all, all, [.users: all]),
         row(.changeUsers, none, none, all, none, [.users: all]),

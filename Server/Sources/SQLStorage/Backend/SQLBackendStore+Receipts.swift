@@ -39,6 +39,16 @@ extension SQLBackendStore {
         }
     }
 
+    public func receipts(of id: RichID, from installation: InstallationID) async throws -> [Receipt] {
+        try await reading { transaction in
+            try Receipt.Kind.allCases.flatMap { kind in
+                try transaction.rows(ReceiptSQL.select, id, kind.rawValue, installation).map { row in
+                    Receipt(richID: id, kind: kind, action: try row.optionalText(0), at: try row.moment(1))
+                }
+            }
+        }
+    }
+
     public func receiptCounts(of id: RichID, limit: Int) async throws -> [Receipt.Kind: Int] {
         try await reading { transaction in
             try Receipt.Kind.allCases.reduce(into: [:]) { counts, kind in
@@ -52,7 +62,7 @@ extension SQLBackendStore {
 extension SQLStatement { static let ofReceipts = ReceiptSQL.all }
 
 private enum ReceiptSQL {
-    static let all = [insertMark, deleteMark, selectMark, insert, count]
+    static let all = [insertMark, deleteMark, selectMark, insert, select, count]
 
     static let insertMark = SQLStatement(
         "INSERT INTO read_marks (app_id, user_id, rich_id, read_at) VALUES ($1, $2, $3, $4) ON CONFLICT DO NOTHING")
@@ -63,6 +73,12 @@ private enum ReceiptSQL {
         INSERT INTO receipts
             (app_id, receipt_key, rich_id, user_id, installation_id, kind, action, happened_at, received_at)
         VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9) ON CONFLICT DO NOTHING
+        """)
+    /// By kind, as the index has them.
+    static let select = SQLStatement(
+        """
+        SELECT action, happened_at FROM receipts
+        WHERE app_id = $1 AND rich_id = $2 AND kind = $3 AND installation_id = $4 ORDER BY happened_at, receipt_key LIMIT 10
         """)
     static let count = SQLStatement(
         """

@@ -1,0 +1,263 @@
+import PushHub
+import RichPushModel
+import TagExpressions
+
+/// Why a user got a notification, or did not: one sentence for the user, and one for each of their devices that was meant.
+public struct Explanation: Hashable, Sendable, Codable {
+    /// The cause for one device.
+    public struct Device: Hashable, Sendable, Codable {
+        /// The id of the installation or registration.
+        public var device: String
+        public var finding: Finding
+    }
+
+    /// What was found.
+    public struct Finding: Hashable, Sendable, Codable {
+        /// A word for programs; `ExplanationCause` has them all.
+        public var cause: String
+        public var sentence: String
+        /// When it happened, where that is known.
+        public var at: Timestamp?
+        /// What to do about it; absent where there is nothing to do.
+        public var nextStep: String?
+
+        init(_ cause: ExplanationCause, _ sentence: String, at moment: Timestamp? = nil, next nextStep: String? = nil) {
+            self.cause = cause.rawValue
+            self.sentence = sentence
+            at = moment
+            self.nextStep = nextStep
+        }
+    }
+
+    /// What decided: the best that happened at any device, or why no device was meant.
+    public var finding: Finding
+    /// The devices that were in the audience.
+    public var devices: [Device]
+}
+
+/// What an explanation may find, from the best to the worst at a device, then what keeps a send from every device.
+public enum ExplanationCause: String, Sendable, CaseIterable {
+    case opened, dismissed, fetched, delivered
+    case accepted
+    case acceptedSilently = "accepted-silently"
+    case hidden = "permission-denied"
+    case notShown = "failed-at-the-device"
+    case noSealingKey = "no-sealing-key"
+    case inProgress = "in-progress"
+    case waiting
+    case perhapsFailed = "not-listed"
+    case unknownOutcome = "unknown"
+    case noToken = "no-token"
+    case inactiveToken = "inactive-token"
+    case badToken = "bad-token"
+    case gone
+    case rejected
+    case tooLarge = "too-large"
+    case invalidFormat = "invalid-format"
+    case tooLate = "expired"
+    case noTransport = "no-transport"
+    case removed
+    case skipped
+
+    case unknownUser = "unknown-user"
+    case unknownSend = "unknown-send"
+    case userIsNewer = "user-is-newer"
+    case recalled
+    case refused = "refused-by-the-hub"
+    case notHandedOver = "not-handed-over"
+    case neverADevice = "never-a-device"
+    case signedOut = "signed-out"
+    case registeredLater = "registered-later"
+    case notInAudience = "not-in-audience"
+}
+
+/// All that an explanation follows from. A value without I/O: the caller collects the facts.
+struct ExplanationFacts {
+    /// One device that was in the audience.
+    struct Device {
+        var binding: Binding
+        /// What the hub has of it now.
+        var record: DeviceRecord?
+        /// Why its push failed, if the hub has kept that.
+        var failure: TargetFailure?
+        var receipts: [Receipt]
+    }
+
+    var user: User
+    var send: RichNotification
+    var telemetry: NotificationTelemetry?
+    /// Every binding that is remembered, newest first.
+    var bindings: [Binding]
+    var devices: [Device]
+
+    var explanation: Explanation {
+        let found = devices.map { Explanation.Device(device: $0.binding.device.record.text, finding: finding(of: $0)) }
+        let order = ExplanationCause.allCases.map(\.rawValue)
+        let best = found.min { order.firstIndex(of: $0.finding.cause) ?? 0 < order.firstIndex(of: $1.finding.cause) ?? 0 }
+        return Explanation(finding: findingOfSend ?? best?.finding ?? findingOfNoDevice, devices: found)
+    }
+
+    /// What holds for every device; `nil` when the devices decide.
+    private var findingOfSend: Explanation.Finding? {
+        if send.isRefused {
+            return .init(
+                .refused, "The hub refused this send, so nothing was sent.", next: "Look at the state of the send, and send anew."
+            )
+        }
+        let isSeen = devices.contains { !$0.receipts.isEmpty }
+        if let recalledAt = send.recalledAt, !isSeen {
+            return .init(
+                .recalled, "The sender recalled it; devices that had not shown it by then do not.", at: recalledAt)
+        }
+        if send.trackingID == nil, telemetry == nil, send.recalledAt == nil {
+            return .init(
+                .notHandedOver, "It is stored, and the hub has not taken it yet.", at: send.dueAt,
+                next: "Wait a minute; if it stays, look at the server's log for this `rich_id`.")
+        }
+        return nil
+    }
+
+    private var findingOfNoDevice: Explanation.Finding {
+        if user.order > send.order, send.audience.wantedTags.contains(.user(user.name)) {
+            return .init(
+                .userIsNewer, "The user was created after it was sent; an earlier user had the same name.", at: send.dueAt)
+        }
+        guard !bindings.isEmpty else {
+            return .init(
+                .neverADevice, "The user has signed in on no device.", next: "Let the user sign in in the app.")
+        }
+        let held = bindings.filter { $0.held(during: send) }
+        guard held.isEmpty else {
+            let tags = held.reduce(into: Set<Tag>()) { $0.formUnion($1.device.matchingTags) }
+            let missing = send.audience.wantedTags.subtracting(tags).map(\.text).sorted()
+            return .init(
+                .notInAudience, "None of the user's devices matched the audience \(send.audience) while it was sent.",
+                at: send.dueAt,
+                next: missing.isEmpty
+                    ? "Look at the tags of the devices: the audience excludes them."
+                    : "Compare the tags of the devices: none had \(missing.joined(separator: ", ")).")
+        }
+        if let first = bindings.last(where: { $0.order > send.order }) {
+            return .init(
+                .registeredLater, "The user's device was registered after the send had ended.", at: first.from,
+                next: "Send again.")
+        }
+        return .init(
+            .signedOut, "The user had signed out on every device before it was sent.", at: bindings.compactMap(\.until).max(),
+            next: "Let the user sign in in the app, and send again.")
+    }
+
+    private func finding(of device: Device) -> Explanation.Finding {
+        if let finding = finding(ofReceipts: device.receipts) { return finding }
+        if let failure = device.failure { return finding(of: failure) }
+        guard device.binding.device.handle != nil else {
+            return .init(
+                .noToken, "The device has no token: the app was not allowed to register, or its phone has not answered yet.",
+                next: "Let the user open the app while the phone is online.")
+        }
+        if let inactiveAt = device.record?.inactiveAt {
+            return .init(
+                .inactiveToken, "APNs called the device's token bad, so it is in no audience until the app registers again.",
+                at: inactiveAt, next: "Let the user open the app; if many are affected, compare the environment of APNs.")
+        }
+        guard let telemetry else {
+            return .init(.unknownOutcome, "The hub does not know this send any more, and the device has reported nothing.")
+        }
+        guard telemetry.state.isFinal else { return findingUnderWay(telemetry) }
+        return findingOfAccepted(device, telemetry)
+    }
+
+    private func finding(ofReceipts receipts: [Receipt]) -> Explanation.Finding? {
+        func first(_ kinds: Receipt.Kind...) -> Receipt? {
+            receipts.filter { kinds.contains($0.kind) }.min { $0.at < $1.at }
+        }
+        if let opened = first(.opened, .action) { return .init(.opened, "The user opened it.", at: opened.at) }
+        if let dismissed = first(.dismissed) { return .init(.dismissed, "The user removed the notification.", at: dismissed.at) }
+        if let failed = first(.failed) {
+            return .init(
+                .notShown, "The push arrived, and the app could not show the content: \(failed.action ?? "no reason given").",
+                at: failed.at, next: "Look at the app's log; the user sees the plain notification.")
+        }
+        if let fetched = first(.fetched) { return .init(.fetched, "The device has shown it with its content.", at: fetched.at) }
+        return first(.delivered).map { .init(.delivered, "The push arrived at the app.", at: $0.at) }
+    }
+
+    private func findingUnderWay(_ telemetry: NotificationTelemetry) -> Explanation.Finding {
+        guard let wait = telemetry.wait else {
+            return .init(.inProgress, "The send is under way.", at: telemetry.startedAt, next: "Ask again in a minute.")
+        }
+        let isOperator = wait.cause == .operator
+        return .init(
+            .waiting, "The send waits for \(isOperator ? "an operator" : "APNs"): \(wait.reason).", at: telemetry.startedAt,
+            next: isOperator ? "Run `clarion doctor` on the server." : "It goes on by itself when APNs takes pushes again.")
+    }
+
+    /// The send is over, and the hub has kept no failure of the device.
+    private func findingOfAccepted(_ device: Device, _ telemetry: NotificationTelemetry) -> Explanation.Finding {
+        let failures = telemetry.outcomes.filter { !$0.key.isDelivered }.values.reduce(0, +)
+        guard failures <= TargetFailure.limit else {
+            return .init(
+                .perhapsFailed, "\(failures) devices got no push, of which not all are listed; this one may be among them.",
+                at: telemetry.endedAt, next: "Look at the reasons of the send: most have the same.")
+        }
+        if send.kind == .sealed, device.binding.device.sealingKey == nil {
+            return .init(
+                .noSealingKey, "The device got the push and has no key to open what was sealed.", at: telemetry.endedAt,
+                next: "Let the user update the app and open it once.")
+        }
+        if device.binding.device.facts?.permission == "denied" {
+            return .init(
+                .hidden, "APNs took the push, and the user does not allow this app to show notifications.",
+                at: telemetry.endedAt, next: "The user can allow them in the phone's settings; the message is in the app's inbox."
+            )
+        }
+        if send.style == .silent {
+            return .init(
+                .acceptedSilently, "APNs took the push. It is a silent one, which iOS holds back when it likes.",
+                at: telemetry.endedAt, next: "Send with the style `alert` what the user has to see.")
+        }
+        return .init(
+            .accepted, "APNs took the push, and the device has reported nothing: it is off or offline, or the app is older.",
+            at: telemetry.endedAt, next: "Nothing: APNs delivers when the phone is online, for up to 30 days.")
+    }
+
+    private func finding(of failure: TargetFailure) -> Explanation.Finding {
+        let reason = failure.reason.map { ": \($0)" } ?? ""
+        let at = telemetry?.endedAt
+        switch failure.outcome {
+        case .accepted: return .init(.accepted, "APNs took the push.", at: at)
+        case .skipped: return .init(.skipped, "Another record of the same device got the push.", at: at)
+        case .gone:
+            return .init(
+                .gone, "APNs says that the app is no longer on the device\(reason).", at: at,
+                next: "Let the user install the app.")
+        case .badToken:
+            return .init(
+                .badToken, "APNs called the token bad\(reason).", at: at,
+                next: "Compare the environment of APNs with that of the app's build; the app registers again when it starts.")
+        case .rejected:
+            return .init(
+                .rejected, "APNs refused the push\(reason).", at: at,
+                next: "Documentation/Retries.md explains the reasons of APNs.")
+        case .tooLarge: return .init(.tooLarge, "The push was larger than APNs takes.", at: at, next: "Send less text.")
+        case .invalidFormat:
+            return .init(
+                .invalidFormat, "The template of the device made no push of this send\(reason).", at: at,
+                next: "Correct the template that the client registered.")
+        case .unknown:
+            return .init(
+                .unknownOutcome, "It is not known whether the push arrived, and no tries are left\(reason).", at: at,
+                next: "Look whether the server reached APNs then: `clarion doctor`.")
+        case .expired:
+            return .init(
+                .tooLate, "Its time ran out before it could be sent\(reason).", at: at,
+                next: "Send with a later `expiresAt`, or none.")
+        case .noTransport:
+            return .init(
+                .noTransport, "The server has no credential for the environment or platform of the device\(reason).", at: at,
+                next: "Add the credential: `clarion doctor` says which there are.")
+        case .removed:
+            return .init(.removed, "The device signed out or left the audience before its push could be tried again.", at: at)
+        }
+    }
+}

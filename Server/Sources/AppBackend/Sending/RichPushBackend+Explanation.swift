@@ -1,0 +1,62 @@
+import PushHub
+import RichPushModel
+import ServiceErrors
+
+extension RichPushBackend {
+    /// The most devices of the user that are looked at.
+    private static let explainedDevices = 20
+
+    /// Why a user got a notification, or did not, as far as the server knows. Throws `forbidden`, and what the hub throws.
+    public func explain(_ send: RichID, toUser name: String, for principal: Principal) async throws -> Explanation {
+        try principal.requireAll(.explain)
+        guard let name = UserName(name), let user = try await parts.store.user(named: name)?.user else {
+            return Explanation(
+                finding: .init(.unknownUser, "There is no user of this name.", next: "Look at the name: `clarion user list`."),
+                devices: [])
+        }
+        guard let found = try await parts.store.notification(send) else {
+            return Explanation(
+                finding: .init(
+                    .unknownSend, "There is no such send, or it was removed when its time had passed.",
+                    next: "Look at the id: `clarion sends`."),
+                devices: [])
+        }
+        return try await facts(of: user, found).explanation
+    }
+
+    private func facts(of user: User, _ send: RichNotification) async throws -> ExplanationFacts {
+        let bindings = try await parts.store.bindings(of: user.id, since: OrderNumber(0), limit: Self.bindingLimit)
+        let telemetry: NotificationTelemetry? = if let id = send.trackingID { try await parts.hub.telemetry(of: id) } else { nil }
+        // The end of a send is noted up to a minute late.
+        var ended = send
+        ended.endOrder = send.endOrder ?? telemetry?.endOrder
+        ended.completedAt = send.completedAt ?? telemetry?.endedAt
+        var seen: Set<RecordID> = []
+        let meant = bindings.filter { binding in
+            binding.held(during: ended) && send.audience.matches(binding.device.matchingTags)
+                && seen.insert(binding.device.record).inserted
+        }
+        var devices: [ExplanationFacts.Device] = []
+        for binding in meant.prefix(Self.explainedDevices) { devices.append(try await device(binding, send)) }
+        return ExplanationFacts(user: user, send: ended, telemetry: telemetry, bindings: bindings, devices: devices)
+    }
+
+    private func device(_ binding: Binding, _ send: RichNotification) async throws -> ExplanationFacts.Device {
+        let record = binding.device.record
+        let receipts =
+            if let installation = InstallationID(record.text) {
+                try await parts.store.receipts(of: send.id, from: installation)
+            } else { [Receipt]() }
+        return ExplanationFacts.Device(
+            binding: binding, record: try await parts.hub.device(record), failure: try await failure(of: record, send),
+            receipts: receipts)
+    }
+
+    /// The hub keeps failures in the order of the places of their devices, so one question finds that of one device.
+    private func failure(of record: RecordID, _ send: RichNotification) async throws -> TargetFailure? {
+        guard let id = send.trackingID else { return nil }
+        let place = SliceKey(SliceKey(of: record).number - 1)
+        let found = try await parts.hub.failures(of: id, outcome: nil, after: place, limit: 2)
+        return found.first { $0.record == record }
+    }
+}

@@ -1,0 +1,47 @@
+import AppBackend
+import ArgumentParser
+import AsyncHTTPClient
+import CommandLineSupport
+import RichPushModel
+
+#if canImport(FoundationEssentials)
+    import FoundationEssentials
+#else
+    import Foundation
+#endif
+
+struct ExplainCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "explain", abstract: "Say why a user got a notification, or did not.",
+        discussion: """
+            For an admin, an auditor, or a key with the scope status. The first line decides; one line for each device follows.
+            """)
+
+    @OptionGroup var server: ServerArguments
+
+    @Argument(help: "The id of the send.")
+    var send: RichID
+
+    @Argument(help: "The name of the user.")
+    var receiver: String
+
+    @Flag(help: "Print JSON.")
+    var json = false
+
+    func run() async throws {
+        try await server.client().use { client in
+            let query = BackendHTTPClient.query(["user": receiver, "send": "\(send)"])
+            let found = try await client.answer(
+                to: HTTPClientRequest(url: client.address + APIRoute.prefix + "/explain" + query), as: Explanation.self)
+            if json { return print(try JSONOutput.text(of: found)) }
+            Self.show(found.finding, "")
+            for device in found.devices where found.devices.count > 1 { Self.show(device.finding, "\(device.device): ") }
+        }
+    }
+
+    private static func show(_ finding: Explanation.Finding, _ prefix: String) {
+        let time = finding.at.map { Date(timeIntervalSince1970: Double($0.milliseconds) / 1000).formatted(.iso8601) }
+        print(prefix + finding.sentence + (time.map { " (\($0))" } ?? ""))
+        if let next = finding.nextStep { print("→ \(next)") }
+    }
+}

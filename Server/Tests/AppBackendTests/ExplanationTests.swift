@@ -1,0 +1,234 @@
+import PushHub
+import RichPushModel
+import SQLStorage
+import ServiceErrors
+import Testing
+
+@testable import AppBackend
+
+@Suite("Why a user got a notification, or did not")
+struct ExplanationTests {
+    private func cause(_ test: TestBackend, _ send: RichID, _ user: String = "bob") async throws -> String {
+        let root = try await test.admin()
+        return try await test.backend.explain(send, toUser: user, for: root).finding.cause
+    }
+
+    @Test("a user or a send that is not there is the explanation")
+    func unknown() async throws {
+        let test = try await TestBackend()
+        let bob = try await test.user("bob")
+        let send = try await test.send(bob)
+        let other = try #require(RichID(number: 999))
+        #expect(try await cause(test, send, "zoe") == "unknown-user")
+        #expect(try await cause(test, send, "no user's name!") == "unknown-user")
+        #expect(try await cause(test, other) == "unknown-send")
+    }
+
+    @Test("without a device that was meant, the explanation says what was missing, and when")
+    func noDevice() async throws {
+        let test = try await TestBackend()
+        let (ann, bob) = (try await test.user("ann"), try await test.user("bob"))
+        let early = try await test.send(ann, to: "username:bob")
+        test.hub.completeAll(order: try await test.order())
+        #expect(try await cause(test, early) == "never-a-device")
+        test.clock.advance(by: .seconds(60))
+        let registeredAt = test.clock.now
+        let phone = try await test.install(bob, "phone", handle: 1, tags: [try #require(Tag("news"))])
+        let root = try await test.admin()
+        let later = try await test.backend.explain(early, toUser: "bob", for: root).finding
+        #expect(later.cause == "registered-later")
+        #expect(later.at == registeredAt)
+        let other = try await test.send(ann, to: "sports && city:oslo")
+        let missed = try await test.backend.explain(other, toUser: "bob", for: root).finding
+        #expect(missed.cause == "not-in-audience")
+        #expect(missed.nextStep?.contains("none had city:oslo, sports") == true, "\(missed.nextStep ?? "none")")
+        let excluded = try await test.send(ann, to: "!news")
+        #expect(try await cause(test, excluded) == "not-in-audience")
+        test.clock.advance(by: .seconds(60))
+        try await test.backend.deleteInstallation(id: try #require(InstallationID("phone")), for: phone.principal)
+        let late = try await test.send(ann, to: "username:bob")
+        let signedOut = try await test.backend.explain(late, toUser: "bob", for: root).finding
+        #expect(signedOut.cause == "signed-out")
+        #expect(signedOut.at == test.clock.now)
+    }
+
+    @Test("a new user of an old name did not get what the former one got")
+    func newerUser() async throws {
+        let test = try await TestBackend()
+        let ann = try await test.user("ann")
+        let bob = try await test.user("bob")
+        _ = try await test.install(bob, "phone", handle: 1)
+        let send = try await test.send(ann, to: "username:bob")
+        test.hub.completeAll(order: try await test.order())
+        try await test.backend.removeUser(name: "bob")
+        _ = try await test.user("bob")
+        #expect(try await cause(test, send) == "user-is-newer")
+    }
+
+    @Test("a send that was recalled, refused or not handed over is explained before its devices")
+    func sends() async throws {
+        let test = try await TestBackend()
+        let (ann, bob) = (try await test.user("ann"), try await test.user("bob"))
+        _ = try await test.install(bob, "phone", handle: 1)
+        let recalled = try await test.send(ann, to: "username:bob")
+        try await test.backend.recall(recalled, for: ann)
+        #expect(try await cause(test, recalled) == "recalled")
+        test.hub.failNext(.before(ServiceError(.invalidField, "no")))
+        _ = await code { _ = try await test.send(ann, to: "username:bob") }
+        let sends = try await test.store.sends(SendListQuery(by: .number(below: nil), limit: 1))
+        #expect(try await cause(test, try #require(sends.first?.id)) == "refused-by-the-hub")
+        test.hub.failNext(.before(ServiceError(.storageUnavailable)))
+        _ = await code { _ = try await test.send(ann, to: "username:bob") }
+        let waiting = try await test.store.sends(SendListQuery(by: .number(below: nil), limit: 1))
+        #expect(try await cause(test, try #require(waiting.first?.id)) == "not-handed-over")
+    }
+
+    @Test("the best of a user's devices decides, and each has its own line")
+    func devices() async throws {
+        let test = try await TestBackend()
+        let (ann, bob) = (try await test.user("ann"), try await test.user("bob"))
+        let phone = try await test.install(bob, "phone", handle: 1)
+        _ = try await test.install(bob, "tablet", handle: 2)
+        _ = try await test.install(bob, "watch", handle: nil)
+        let send = try await test.send(ann, to: "username:bob")
+        #expect(try await cause(test, send) == "in-progress")
+        test.hub.completeAll(order: try await test.order())
+        #expect(try await cause(test, send) == "accepted")
+        for kind in [Receipt.Kind.delivered, .opened] {
+            try await test.backend.record(
+                ReceiptBatch(receipts: [Receipt(richID: send, kind: kind, at: test.clock.now)]), for: phone.principal)
+        }
+        let found = try await test.backend.explain(send, toUser: "BOB", for: try await test.admin())
+        #expect(found.finding.cause == "opened")
+        let causes = Dictionary(uniqueKeysWithValues: found.devices.map { ($0.device, $0.finding.cause) })
+        #expect(causes == ["phone": "opened", "tablet": "accepted", "watch": "no-token"])
+        #expect(found.finding.at == test.clock.now)
+    }
+
+    @Test("what the hub answers for a device is its explanation, with the reason")
+    func rejected() async throws {
+        let test = try await TestBackend()
+        let (ann, bob) = (try await test.user("ann"), try await test.user("bob"))
+        for number in 1...3 { _ = try await test.install(bob, "phone-\(number)", handle: number) }
+        let send = try await test.send(ann, to: "username:bob")
+        test.hub.refusePushes(because: "BadTopic")
+        test.hub.completeAll(order: try await test.order())
+        let found = try await test.backend.explain(send, toUser: "bob", for: try await test.admin())
+        #expect(found.devices.map(\.finding.cause) == ["rejected", "rejected", "rejected"])
+        #expect(found.finding.sentence == "APNs refused the push: BadTopic.")
+    }
+
+    @Test("only those who read the sends of all ask")
+    func access() async throws {
+        let test = try await TestBackend()
+        let bob = try await test.user("bob")
+        let send = try await test.send(bob)
+        #expect(await code { _ = try await test.backend.explain(send, toUser: "bob", for: bob) } == .forbidden)
+        let key = try await test.signIn(with: try await test.key("desk", "status"))
+        #expect(try await test.backend.explain(send, toUser: "bob", for: key).finding.cause == "never-a-device")
+    }
+}
+
+/// The rule alone, with facts that a hub would take long to come to.
+@Suite("What an explanation follows from")
+struct ExplanationRuleTests {
+    /// The facts of a send that is over, to one device that has a token.
+    private func facts(_ change: (inout ExplanationFacts) -> Void) async throws -> ExplanationFacts {
+        let test = try await TestBackend()
+        let (ann, bob) = (try await test.user("ann"), try await test.user("bob"))
+        _ = try await test.install(bob, "phone", handle: 1)
+        let send = try await test.send(ann, to: "username:bob")
+        test.hub.completeAll(order: try await test.order())
+        let stored = try #require(try await test.store.notification(send))
+        let user = try #require(try await test.store.user(bob.userID))
+        let bindings = try await test.store.bindings(of: user.id, since: OrderNumber(0), limit: 10)
+        let device = ExplanationFacts.Device(binding: try #require(bindings.first), record: nil, failure: nil, receipts: [])
+        var facts = ExplanationFacts(
+            user: user, send: stored, telemetry: try await test.hub.telemetry(of: try #require(stored.trackingID)),
+            bindings: bindings, devices: [device])
+        change(&facts)
+        return facts
+    }
+
+    private static func failure(_ outcome: TargetOutcome) -> (inout ExplanationFacts) -> Void {
+        { facts in
+            facts.devices[0].failure = TargetFailure(
+                key: SliceKey(1), platform: .apns, record: facts.devices[0].binding.device.record, outcome: outcome,
+                reason: "Reason")
+        }
+    }
+
+    private static func receipt(_ kinds: Receipt.Kind...) -> (inout ExplanationFacts) -> Void {
+        { facts in
+            let at = Timestamp(milliseconds: 1)
+            facts.devices[0].receipts = kinds.map { Receipt(richID: facts.send.id, kind: $0, action: "why", at: at) }
+        }
+    }
+
+    private static func permission(_ word: String) -> (inout ExplanationFacts) -> Void {
+        { $0.devices[0].binding.device.facts = try? DeviceFacts(InstallationUpdate(handle: nil, permission: word)) }
+    }
+
+    private static func waits(for cause: SendWait.Cause) -> (inout ExplanationFacts) -> Void {
+        { facts in
+            facts.telemetry?.state = .dispatching
+            facts.telemetry?.wait = SendWait(cause, reason: "InvalidProviderToken")
+        }
+    }
+
+    @Test("each fault is explained by its own cause")
+    func faults() async throws {
+        let cases: [(cause: ExplanationCause, change: (inout ExplanationFacts) -> Void)] = [
+            (.accepted, { _ in }), (.gone, Self.failure(.gone)), (.badToken, Self.failure(.badToken)),
+            (.rejected, Self.failure(.rejected)), (.tooLarge, Self.failure(.tooLarge)),
+            (.invalidFormat, Self.failure(.invalidFormat)), (.unknownOutcome, Self.failure(.unknown)),
+            (.tooLate, Self.failure(.expired)), (.noTransport, Self.failure(.noTransport)),
+            (.removed, Self.failure(.removed)), (.skipped, Self.failure(.skipped)), (.opened, Self.receipt(.opened)),
+            (.opened, Self.receipt(.delivered, .action)), (.dismissed, Self.receipt(.fetched, .dismissed)),
+            (.fetched, Self.receipt(.delivered, .fetched)), (.delivered, Self.receipt(.delivered)),
+            (.notShown, Self.receipt(.delivered, .failed)), (.inProgress, { $0.telemetry?.state = .dispatching }),
+            (.waiting, Self.waits(for: .operator)), (.waiting, Self.waits(for: .pushService)),
+            (.unknownOutcome, { $0.telemetry = nil }), (.perhapsFailed, { $0.telemetry?.outcomes = [.gone: 101] }),
+            (.accepted, { $0.telemetry?.outcomes = [.gone: 100, .accepted: 1_000_000] }),
+            (.acceptedSilently, { $0.send.style = .silent }), (.noSealingKey, { $0.send.kind = .sealed }),
+            (.hidden, Self.permission("denied")), (.accepted, Self.permission("granted")),
+            (.noToken, { $0.devices[0].binding.device.handle = nil }),
+            (
+                .inactiveToken,
+                { facts in
+                    let at = Timestamp(milliseconds: 7)
+                    let id = facts.devices[0].binding.device.record
+                    facts.devices[0].record = DeviceRecord(
+                        id: id, kind: .installation, handle: nil, createdAt: at, registeredAt: at, inactiveAt: at)
+                }
+            ),
+            (.recalled, { $0.send.recalledAt = Timestamp(milliseconds: 9) }),
+            (
+                .opened,
+                { facts in
+                    Self.receipt(.opened)(&facts)
+                    facts.send.recalledAt = Timestamp(milliseconds: 9)
+                }
+            ),
+            (.refused, { $0.send.isRefused = true }),
+        ]
+        for (index, (cause, change)) in cases.enumerated() {
+            let finding = try await facts(change).explanation.finding
+            #expect(finding.cause == cause.rawValue, "case \(index): \(finding)")
+            #expect(finding.sentence.hasSuffix("."), "\(finding.sentence)")
+        }
+    }
+}
+
+extension TestBackend {
+    /// An administrator, who is made at the first call.
+    fileprivate func admin() async throws -> Principal {
+        if try await store.user(named: try #require(UserName("root"))) == nil { return try await user("root", .admin) }
+        return try await signIn("root")
+    }
+
+    /// A place in the order of the database after all that is committed.
+    fileprivate func order() async throws -> OrderNumber? {
+        try await database.write { try $0.row($0.dialect.nextOrder, [])?.integer(0) }.map(OrderNumber.init)
+    }
+}
