@@ -142,10 +142,12 @@ struct ExplanationRuleTests {
         let stored = try #require(try await test.store.notification(send))
         let user = try #require(try await test.store.user(bob.userID))
         let bindings = try await test.store.bindings(of: user.id, since: OrderNumber(0), limit: 10)
-        let device = ExplanationFacts.Device(binding: try #require(bindings.first), record: nil, failure: nil, receipts: [])
+        let binding = try #require(bindings.first)
+        let device = ExplanationFacts.Device(
+            binding: binding, since: binding.order, record: nil, failure: nil, receipts: [])
         var facts = ExplanationFacts(
             user: user, send: stored, telemetry: try await test.hub.telemetry(of: try #require(stored.trackingID)),
-            bindings: bindings, devices: [device])
+            listsFailures: true, bindings: bindings, devices: [device])
         change(&facts)
         return facts
     }
@@ -162,6 +164,14 @@ struct ExplanationRuleTests {
         { facts in
             let at = Timestamp(milliseconds: 1)
             facts.devices[0].receipts = kinds.map { Receipt(richID: facts.send.id, kind: $0, action: "why", at: at) }
+        }
+    }
+
+    /// A hub elsewhere counts, and names no device.
+    private static func elsewhere(_ outcomes: [TargetOutcome: Int]) -> (inout ExplanationFacts) -> Void {
+        { facts in
+            facts.telemetry?.outcomes = outcomes
+            facts.listsFailures = false
         }
     }
 
@@ -190,6 +200,9 @@ struct ExplanationRuleTests {
             (.waiting, Self.waits(for: .operator)), (.waiting, Self.waits(for: .pushService)),
             (.unknownOutcome, { $0.telemetry = nil }), (.perhapsFailed, { $0.telemetry?.outcomes = [.gone: 101] }),
             (.accepted, { $0.telemetry?.outcomes = [.gone: 100, .accepted: 1_000_000] }),
+            (.perhapsFailed, Self.elsewhere([.gone: 1, .accepted: 9])),
+            (.accepted, Self.elsewhere([.accepted: 9])),
+            (.registeredMeanwhile, { $0.devices[0].since = OrderNumber($0.send.order.number + 1) }),
             (.acceptedSilently, { $0.send.style = .silent }), (.noSealingKey, { $0.send.kind = .sealed }),
             (.hidden, Self.permission("denied")), (.accepted, Self.permission("granted")),
             (.noToken, { $0.devices[0].binding.device.handle = nil }),

@@ -46,6 +46,7 @@ public enum ExplanationCause: String, Sendable, CaseIterable {
     case inProgress = "in-progress"
     case waiting
     case perhapsFailed = "not-listed"
+    case registeredMeanwhile = "registered-meanwhile"
     case unknownOutcome = "unknown"
     case noToken = "no-token"
     case inactiveToken = "inactive-token"
@@ -75,7 +76,10 @@ public enum ExplanationCause: String, Sendable, CaseIterable {
 struct ExplanationFacts {
     /// One device that was in the audience.
     struct Device {
+        /// The latest that was in the audience.
         var binding: Binding
+        /// Where in the order of sends the first such binding began.
+        var since: OrderNumber
         /// What the hub has of it now.
         var record: DeviceRecord?
         /// Why its push failed, if the hub has kept that.
@@ -86,6 +90,8 @@ struct ExplanationFacts {
     var user: User
     var send: RichNotification
     var telemetry: NotificationTelemetry?
+    /// Whether the hub names devices that got no push. One elsewhere does not.
+    var listsFailures: Bool
     /// Every binding that is remembered, newest first.
     var bindings: [Binding]
     var devices: [Device]
@@ -195,10 +201,15 @@ struct ExplanationFacts {
     /// The send is over, and the hub has kept no failure of the device.
     private func findingOfAccepted(_ device: Device, _ telemetry: NotificationTelemetry) -> Explanation.Finding {
         let failures = telemetry.outcomes.filter { !$0.key.isDelivered }.values.reduce(0, +)
-        guard failures <= TargetFailure.limit else {
+        guard failures == 0 || listsFailures && failures <= TargetFailure.limit else {
             return .init(
                 .perhapsFailed, "\(failures) devices got no push, of which not all are listed; this one may be among them.",
                 at: telemetry.endedAt, next: "Look at the reasons of the send: most have the same.")
+        }
+        guard device.since <= send.order else {
+            return .init(
+                .registeredMeanwhile, "The device was registered while the send was under way, and may have been left out.",
+                at: device.binding.from, next: "Look whether the message is in the app's inbox; if it matters, send again.")
         }
         if send.kind == .sealed, device.binding.device.sealingKey == nil {
             return .init(

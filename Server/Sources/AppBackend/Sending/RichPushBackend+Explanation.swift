@@ -31,24 +31,34 @@ extension RichPushBackend {
         var ended = send
         ended.endOrder = send.endOrder ?? telemetry?.endOrder
         ended.completedAt = send.completedAt ?? telemetry?.endedAt
-        var seen: Set<RecordID> = []
-        let meant = bindings.filter { binding in
-            binding.held(during: ended) && send.audience.matches(binding.device.matchingTags)
-                && seen.insert(binding.device.record).inserted
-        }
+        let meant = bindings.filter { $0.held(during: ended) && send.audience.matches($0.device.matchingTags) }
+        let records = meant.reduce(into: [RecordID]()) { if !$0.contains($1.device.record) { $0.append($1.device.record) } }
         var devices: [ExplanationFacts.Device] = []
-        for binding in meant.prefix(Self.explainedDevices) { devices.append(try await device(binding, send)) }
-        return ExplanationFacts(user: user, send: ended, telemetry: telemetry, bindings: bindings, devices: devices)
+        for record in records.prefix(Self.explainedDevices) {
+            if let device = try await device(meant.filter { $0.device.record == record }, send) { devices.append(device) }
+        }
+        return ExplanationFacts(
+            user: user, send: ended, telemetry: telemetry, listsFailures: try await listsFailures(telemetry), bindings: bindings,
+            devices: devices)
     }
 
-    private func device(_ binding: Binding, _ send: RichNotification) async throws -> ExplanationFacts.Device {
+    /// Whether the hub names any of the devices that got no push.
+    private func listsFailures(_ telemetry: NotificationTelemetry?) async throws -> Bool {
+        guard let telemetry, telemetry.outcomes.contains(where: { !$0.key.isDelivered && $0.value > 0 }) else { return true }
+        return try await !parts.hub.failures(of: telemetry.id, outcome: nil, after: .beforeAll, limit: 1).isEmpty
+    }
+
+    /// The facts of one device, by its bindings that were in the audience, newest first.
+    private func device(_ bindings: [Binding], _ send: RichNotification) async throws -> ExplanationFacts.Device? {
+        guard let binding = bindings.first, let first = bindings.last else { return nil }
         let record = binding.device.record
         let receipts =
             if let installation = InstallationID(record.text) {
                 try await parts.store.receipts(of: send.id, from: installation)
             } else { [Receipt]() }
         return ExplanationFacts.Device(
-            binding: binding, record: try await parts.hub.device(record), failure: try await failure(of: record, send),
+            binding: binding, since: first.order, record: try await parts.hub.device(record),
+            failure: try await failure(of: record, send),
             receipts: receipts)
     }
 
