@@ -3,9 +3,9 @@ import PushHub
 import RichPushModel
 import ServiceErrors
 
-/// What the app backend does by itself: sends what was scheduled, hands over sends that a crash left behind, cancels what was recalled, notes
-/// completions (the access rule needs them), and removes what its time has passed. Run it once on every node that works; two at a
-/// time do no harm.
+/// What the app backend does by itself: sends what was scheduled, hands over sends that a crash left behind, cancels what was recalled,
+/// notes completions (the access rule needs them), and removes what its time has passed. Run it once on every node that works; two at
+/// a time do no harm.
 public struct BackendUpkeep: Sendable {
     /// How often there is a look for work.
     public static let interval: Duration = .seconds(1)

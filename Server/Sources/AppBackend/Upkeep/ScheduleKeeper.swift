@@ -3,8 +3,10 @@ import RichPushModel
 import ServiceErrors
 import TagExpressions
 
-/// Accepts what was scheduled when it is due; the outbox hands it to the hub. Every node does this; the transaction that accepts a send also takes its schedule further, so
-/// that each occurrence becomes one send whichever nodes try, crash or are slow.
+/// Accepts what was scheduled when it is due; the outbox hands it to the hub.
+///
+/// Every node does this. The transaction that accepts a send also takes its schedule further, so that each occurrence becomes one send
+/// whichever nodes try, crash or are slow.
 struct ScheduleKeeper {
     /// The most schedules of one round.
     static let batch = 100
