@@ -127,6 +127,9 @@ private enum CallerLimits {
         Row(
             counted: "Bytes of contents; each counts \(ContentQuota.smallest) at least", each: "user",
             limit: setting(\.contentQuota), place: .database, answer: quota),
+        Row(
+            counted: "Schedules that wait", each: "user", limit: "\(BackendSettings().waitingSchedules)", place: .database,
+            answer: quota),
     ]
 
     private static let hubs = [
