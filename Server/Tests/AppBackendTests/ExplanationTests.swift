@@ -105,6 +105,20 @@ struct ExplanationTests {
         #expect(found.finding.at == test.clock.now)
     }
 
+    @Test("what another user opened on the same phone is not theirs")
+    func sharedPhone() async throws {
+        let test = try await TestBackend()
+        let (ann, bob) = (try await test.user("ann"), try await test.user("bob"))
+        _ = try await test.install(bob, "phone", handle: 1)
+        let send = try await test.send(ann, to: "username:ann || username:bob")
+        let phone = try await test.install(ann, "phone", handle: 1)
+        test.hub.completeAll(order: try await test.order())
+        let opened = Receipt(richID: send, kind: .opened, at: test.clock.now)
+        try await test.backend.record(ReceiptBatch(receipts: [opened]), for: phone.principal)
+        #expect(try await cause(test, send, "ann") == "opened")
+        #expect(try await cause(test, send, "bob") == "accepted")
+    }
+
     @Test("what the hub answers for a device is its explanation, with the reason")
     func rejected() async throws {
         let test = try await TestBackend()
@@ -144,7 +158,8 @@ struct ExplanationRuleTests {
         let bindings = try await test.store.bindings(of: user.id, since: OrderNumber(0), limit: 10)
         let binding = try #require(bindings.first)
         let device = ExplanationFacts.Device(
-            binding: binding, since: binding.order, record: nil, failure: nil, receipts: [])
+            binding: binding, since: binding.order, record: try await test.hub.device(binding.device.record), failure: nil,
+            receipts: [])
         var facts = ExplanationFacts(
             user: user, send: stored, telemetry: try await test.hub.telemetry(of: try #require(stored.trackingID)),
             listsFailures: true, bindings: bindings, devices: [device])
@@ -206,15 +221,11 @@ struct ExplanationRuleTests {
             (.acceptedSilently, { $0.send.style = .silent }), (.noSealingKey, { $0.send.kind = .sealed }),
             (.hidden, Self.permission("denied")), (.accepted, Self.permission("granted")),
             (.noToken, { $0.devices[0].binding.device.handle = nil }),
-            (
-                .inactiveToken,
-                { facts in
-                    let at = Timestamp(milliseconds: 7)
-                    let id = facts.devices[0].binding.device.record
-                    facts.devices[0].record = DeviceRecord(
-                        id: id, kind: .installation, handle: nil, createdAt: at, registeredAt: at, inactiveAt: at)
-                }
-            ),
+            (.inactiveToken, { $0.devices[0].record?.inactiveAt = $0.telemetry?.endedAt }),
+            (.accepted, { $0.devices[0].record?.inactiveAt = ($0.telemetry?.endedAt).map { $0 + .seconds(1) } }),
+            (.forgotten, { $0.devices[0].record = nil }), (.tooLate, { $0.telemetry?.state = .expired }),
+            (.cancelled, { $0.telemetry?.state = .cancelled }), (.refused, { $0.telemetry?.state = .failed }),
+            (.registeredMeanwhile, { $0.devices[0].record?.order = OrderNumber($0.send.order.number + 1) }),
             (.recalled, { $0.send.recalledAt = Timestamp(milliseconds: 9) }),
             (
                 .opened,

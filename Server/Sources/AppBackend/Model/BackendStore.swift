@@ -232,8 +232,8 @@ public protocol BackendStore: AuditStore, ScheduleStore, ServiceKeyStore, SignIn
     /// Stores receipts, each once; returns those that were new.
     func record(_ receipts: [StoredReceipt], at now: Timestamp) async throws -> [StoredReceipt]
 
-    /// What an installation reported of a notification.
-    func receipts(of id: RichID, from installation: InstallationID) async throws -> [Receipt]
+    /// What an installation reported of a notification while this user was signed in there.
+    func receipts(of id: RichID, from installation: InstallationID, of user: UserID) async throws -> [Receipt]
 
     /// How many installations sent each kind for a notification, among `limit` receipts of a kind.
     func receiptCounts(of id: RichID, limit: Int) async throws -> [Receipt.Kind: Int]

@@ -50,6 +50,7 @@ public enum ExplanationCause: String, Sendable, CaseIterable {
     case unknownOutcome = "unknown"
     case noToken = "no-token"
     case inactiveToken = "inactive-token"
+    case forgotten = "not-at-the-hub"
     case badToken = "bad-token"
     case gone
     case rejected
@@ -59,6 +60,7 @@ public enum ExplanationCause: String, Sendable, CaseIterable {
     case noTransport = "no-transport"
     case removed
     case skipped
+    case cancelled
 
     case unknownUser = "unknown-user"
     case unknownSend = "unknown-send"
@@ -161,7 +163,14 @@ struct ExplanationFacts {
                 .noToken, "The device has no token: the app was not allowed to register, or its phone has not answered yet.",
                 next: "Let the user open the app while the phone is online.")
         }
-        if let inactiveAt = device.record?.inactiveAt {
+        guard let record = device.record else {
+            return .init(
+                .forgotten,
+                "The hub has no record of the device: APNs said once that the app is gone from it, or it was removed.",
+                next: "Let the user open the app: it registers again.")
+        }
+        // What happened to the token later was no matter to this send.
+        if let inactiveAt = record.inactiveAt, telemetry?.endedAt.map({ inactiveAt <= $0 }) ?? true {
             return .init(
                 .inactiveToken, "APNs called the device's token bad, so it is in no audience until the app registers again.",
                 at: inactiveAt, next: "Let the user open the app; if many are affected, compare the environment of APNs.")
@@ -169,7 +178,29 @@ struct ExplanationFacts {
         guard let telemetry else {
             return .init(.unknownOutcome, "The hub does not know this send any more, and the device has reported nothing.")
         }
-        guard telemetry.state.isFinal else { return findingUnderWay(telemetry) }
+        return finding(of: device, registeredAt: record, telemetry)
+    }
+
+    private func finding(
+        of device: Device, registeredAt record: DeviceRecord, _ telemetry: NotificationTelemetry
+    ) -> Explanation.Finding {
+        let at = telemetry.endedAt
+        switch telemetry.state {
+        case .scheduled, .accepted, .dispatching: return findingUnderWay(telemetry)
+        case .completed: break
+        case .cancelled: return .init(.cancelled, "The send was stopped at the hub, perhaps before this device's turn.", at: at)
+        case .expired:
+            return .init(
+                .tooLate, "The send's time ran out, perhaps before this device's turn.", at: at,
+                next: "Send with a later `expiresAt`, or none.")
+        case .failed: return .init(.refused, "The hub could not send it at all.", at: at, next: "Look at the server's log.")
+        }
+        guard device.since <= send.order, record.order <= send.order else {
+            return .init(
+                .registeredMeanwhile, "The device was registered after the send had begun, and may have been left out.",
+                at: device.since <= send.order ? record.createdAt : device.binding.from,
+                next: "Look whether the message is in the app's inbox; if it matters, send again.")
+        }
         return findingOfAccepted(device, telemetry)
     }
 
@@ -205,11 +236,6 @@ struct ExplanationFacts {
             return .init(
                 .perhapsFailed, "\(failures) devices got no push, of which not all are listed; this one may be among them.",
                 at: telemetry.endedAt, next: "Look at the reasons of the send: most have the same.")
-        }
-        guard device.since <= send.order else {
-            return .init(
-                .registeredMeanwhile, "The device was registered while the send was under way, and may have been left out.",
-                at: device.binding.from, next: "Look whether the message is in the app's inbox; if it matters, send again.")
         }
         if send.kind == .sealed, device.binding.device.sealingKey == nil {
             return .init(

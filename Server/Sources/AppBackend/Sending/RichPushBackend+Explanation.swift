@@ -54,12 +54,11 @@ extension RichPushBackend {
         let record = binding.device.record
         let receipts =
             if let installation = InstallationID(record.text) {
-                try await parts.store.receipts(of: send.id, from: installation)
+                try await parts.store.receipts(of: send.id, from: installation, of: binding.user)
             } else { [Receipt]() }
         return ExplanationFacts.Device(
             binding: binding, since: first.order, record: try await parts.hub.device(record),
-            failure: try await failure(of: record, send),
-            receipts: receipts)
+            failure: try await failure(of: record, send), receipts: receipts)
     }
 
     /// The hub keeps failures in the order of the places of their devices, so one question finds that of one device.

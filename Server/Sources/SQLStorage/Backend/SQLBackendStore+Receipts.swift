@@ -39,10 +39,10 @@ extension SQLBackendStore {
         }
     }
 
-    public func receipts(of id: RichID, from installation: InstallationID) async throws -> [Receipt] {
+    public func receipts(of id: RichID, from installation: InstallationID, of user: UserID) async throws -> [Receipt] {
         try await reading { transaction in
             try Receipt.Kind.allCases.flatMap { kind in
-                try transaction.rows(ReceiptSQL.select, id, kind.rawValue, installation).map { row in
+                try transaction.rows(ReceiptSQL.select, id, kind.rawValue, installation, user).map { row in
                     Receipt(richID: id, kind: kind, action: try row.optionalText(0), at: try row.moment(1))
                 }
             }
@@ -78,7 +78,8 @@ private enum ReceiptSQL {
     static let select = SQLStatement(
         """
         SELECT action, happened_at FROM receipts
-        WHERE app_id = $1 AND rich_id = $2 AND kind = $3 AND installation_id = $4 ORDER BY happened_at, receipt_key LIMIT 10
+        WHERE app_id = $1 AND rich_id = $2 AND kind = $3 AND installation_id = $4 AND user_id = $5
+        ORDER BY happened_at, receipt_key LIMIT 10
         """)
     static let count = SQLStatement(
         """
