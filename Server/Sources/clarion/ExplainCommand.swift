@@ -4,12 +4,6 @@ import AsyncHTTPClient
 import CommandLineSupport
 import RichPushModel
 
-#if canImport(FoundationEssentials)
-    import FoundationEssentials
-#else
-    import Foundation
-#endif
-
 struct ExplainCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "explain", abstract: "Say why a user got a notification, or did not.",
@@ -40,8 +34,7 @@ struct ExplainCommand: AsyncParsableCommand {
     }
 
     private static func show(_ finding: Explanation.Finding, _ prefix: String) {
-        let time = finding.at.map { Date(timeIntervalSince1970: Double($0.milliseconds) / 1000).formatted(.iso8601) }
-        print(prefix + finding.sentence + (time.map { " (\($0))" } ?? ""))
+        print(prefix + finding.sentence + (finding.at.map { " (\($0.inUTC))" } ?? ""))
         if let next = finding.nextStep { print("→ \(next)") }
     }
 }

@@ -61,7 +61,7 @@ extension SendNotificationCommand {
         if let content { notification.contentID = try await client.upload(content).id }
         guard let request = schedule.request(for: notification) else { return false }
         let answer = try await client.schedule(request, idempotencyKey: key)
-        print(json ? try JSONOutput.text(of: answer) : "schedule \(answer.id)\ndue \(ScheduleTable.time(answer.next.first))")
+        print(json ? try JSONOutput.text(of: answer) : "schedule \(answer.id)\ndue \(answer.next.first?.inUTC ?? "-")")
         return true
     }
 }
@@ -128,15 +128,11 @@ private enum ScheduleTable {
             columns: ["ID", "STATE", "NEXT", "REPEAT", "SENT", "MISSED", "SENDER", "AUDIENCE"],
             rows: schedules.map { schedule in
                 [
-                    "\(schedule.id)", schedule.state, time(schedule.next.first), schedule.request.recurrence ?? "-",
+                    "\(schedule.id)", schedule.state, schedule.next.first?.inUTC ?? "-", schedule.request.recurrence ?? "-",
                     "\(schedule.sent)",
                     "\(schedule.missed)", schedule.sender, schedule.request.notification.audience ?? "-",
                 ]
             })
-    }
-
-    static func time(_ moment: Timestamp?) -> String {
-        moment.map { Date(timeIntervalSince1970: Double($0.milliseconds) / 1000).formatted(.iso8601) } ?? "-"
     }
 }
 

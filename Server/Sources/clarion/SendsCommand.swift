@@ -74,9 +74,13 @@ struct SendsCommand: AsyncParsableCommand {
         let delivered = outcomes?["accepted", default: 0]
         let failed = outcomes?.filter { $0.key != "accepted" && $0.key != "skipped" }.values.reduce(0, +)
         let numbers = [send.status?.targets, delivered, failed].map { number in number.map { "\($0)" } ?? "-" }
-        let time = Date(timeIntervalSince1970: Double(send.dueAt.milliseconds) / 1000).formatted(.iso8601)
-        return ["\(send.id)", time, send.sender, send.status?.state ?? "-"] + numbers + [send.audience]
+        return ["\(send.id)", send.dueAt.inUTC, send.sender, send.status?.state ?? "-"] + numbers + [send.audience]
     }
+}
+
+extension Timestamp {
+    /// The moment as lists show it, such as `2026-03-01T09:00:00Z`.
+    var inUTC: String { Date(timeIntervalSince1970: Double(milliseconds) / 1000).formatted(.iso8601) }
 }
 
 extension Timestamp: @retroactive ExpressibleByArgument {
