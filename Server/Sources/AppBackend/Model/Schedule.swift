@@ -52,18 +52,22 @@ public struct ScheduleDraft: Hashable, Sendable {
     /// Without the audience, which is kept apart, so that a removed user can be taken out of it.
     public var request: ScheduleRequest
     public var audience: TagExpression
+    /// The content that the request names, or the one that the server wrote of its link or coupon.
+    public var contentID: String?
     /// When it is due next; `nil` when it is over.
     public var next: ScheduleOccurrence?
 
     /// Creates a draft.
     public init(
-        owner: UserID, ownerName: UserName, request: ScheduleRequest, audience: TagExpression, next: ScheduleOccurrence?
+        owner: UserID, ownerName: UserName, request: ScheduleRequest, audience: TagExpression, contentID: String?,
+        next: ScheduleOccurrence?
     ) {
         self.owner = owner
         self.ownerName = ownerName
         self.request = request
         self.request.notification.audience = nil
         self.audience = audience
+        self.contentID = contentID
         self.next = next
     }
 }

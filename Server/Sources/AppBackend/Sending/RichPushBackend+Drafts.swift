@@ -54,10 +54,17 @@ extension RichPushBackend {
             key: key, digest: try RequestDigest.digest(form: form, request: request, content: content, thumb: thumb))
     }
 
-    /// Stores the content that the server writes itself: a link or a coupon. Done only when everything else is right.
+    /// The draft with the content that the server writes itself. Done only when everything else is right.
     func withWrittenContent(
         _ draft: RichNotificationDraft, _ request: SendRequest, for principal: Principal
     ) async throws -> RichNotificationDraft {
+        var draft = draft
+        if let written = try await writtenContent(of: request, for: principal) { draft.contentID = written.id }
+        return draft
+    }
+
+    /// Stores the content that the server writes itself: a link or a coupon. `nil` for a request with neither.
+    func writtenContent(of request: SendRequest, for principal: Principal) async throws -> ContentRecord? {
         let written: (bytes: [UInt8], mediaType: String)
         if let link = request.link {
             written = (Array("\(link)\r\n".utf8), "text/uri-list")
@@ -66,12 +73,10 @@ extension RichPushBackend {
             encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
             written = (Array(try encoder.encode(coupon)), "application/json")
         } else {
-            return draft
+            return nil
         }
         let stored = try await store(written.bytes)
-        var draft = draft
-        draft.contentID = try await stage(stored, mediaType: written.mediaType, fileName: nil, for: principal).id
-        return draft
+        return try await stage(stored, mediaType: written.mediaType, fileName: nil, for: principal)
     }
 
     private func ownContent(_ id: String?, _ field: String, of principal: Principal) async throws -> ContentRecord? {

@@ -16,11 +16,12 @@ extension RichPushBackend {
     public func schedule(
         _ request: ScheduleRequest, idempotencyKey: String? = nil, for principal: Principal
     ) async throws -> ScheduleStatus {
-        let (draft, key, checked) = try await checked(request, idempotencyKey: idempotencyKey, for: principal)
+        let (checkedDraft, key, checked) = try await checked(request, idempotencyKey: idempotencyKey, for: principal)
         // A retry that arrives when it is due or over still gets its answer, so the time counts for the first only.
         if let key, let earlier = try await parts.store.schedule(repeating: key, of: principal.userID) { return shown(earlier) }
         try checked.get()
         try countSend(of: principal)
+        let draft = try await withWrittenContent(checkedDraft, for: principal)
         let now = parts.clock.now
         let entry = principal.entry(.scheduleCreated, at: now, details: Self.details(of: draft))
         return shown(
@@ -35,8 +36,9 @@ extension RichPushBackend {
     ) async throws -> ScheduleStatus {
         try principal.require(.send)
         guard let old = try await parts.store.schedule(id), old.draft.owner == principal.userID else { throw Self.noSchedule }
-        let (draft, _, checked) = try await checked(request, idempotencyKey: nil, for: principal)
+        let (checkedDraft, _, checked) = try await checked(request, idempotencyKey: nil, for: principal)
         try checked.get()
+        let draft = try await withWrittenContent(checkedDraft, for: principal)
         let now = parts.clock.now
         let entry = principal.entry(.scheduleChanged, at: now, object: "\(id)", details: Self.details(of: draft))
         guard
@@ -111,16 +113,14 @@ extension RichPushBackend {
         let notification = request.notification(dueAt: due)
         let sent = try await draft(notification, audience: audience, idempotencyKey: nil, for: principal)
         let draft = ScheduleDraft(
-            owner: principal.userID, ownerName: principal.name, request: request, audience: sent.audience, next: next)
+            owner: principal.userID, ownerName: principal.name, request: request, audience: sent.audience,
+            contentID: sent.contentID, next: next)
         let key = try await checkedKey(idempotencyKey, of: request)
+        let field = request.sendAt == nil ? "localTime" : "sendAt"
         let checked = Result {
             try SendRequestCheck(request: notification, now: due).check()
-            guard next != nil else {
-                throw SendRequestCheck.wrong(request.sendAt == nil ? "localTime" : "sendAt", "a moment in the future")
-            }
-            guard due - now < Self.horizon else {
-                throw SendRequestCheck.wrong(request.sendAt == nil ? "localTime" : "sendAt", "at most two years ahead")
-            }
+            guard next != nil else { throw SendRequestCheck.wrong(field, "a moment in the future") }
+            guard due - now < Self.horizon else { throw SendRequestCheck.wrong(field, "at most two years ahead") }
         }
         return (draft, key, checked)
     }
@@ -140,17 +140,24 @@ extension RichPushBackend {
         }
     }
 
+    /// Stores what the server writes of a link or a coupon: once, so that nothing is left to store when it is due.
+    private func withWrittenContent(_ draft: ScheduleDraft, for principal: Principal) async throws -> ScheduleDraft {
+        var draft = draft
+        if let written = try await writtenContent(of: draft.request.notification, for: principal) { draft.contentID = written.id }
+        return draft
+    }
+
     private func checkedKey(_ key: String?, of request: ScheduleRequest) async throws -> IdempotencyKey? {
         guard key != nil else { return nil }
         var timing = request
         timing.notification = SendRequest(message: "")
-        let store = parts.store
-        let (content, thumb) = (request.notification.contentID, request.notification.thumbID)
-        let now = parts.clock.now
+        func stored(_ id: String?) async throws -> ContentRecord? {
+            guard let id else { return nil }
+            return try await parts.store.content(id, at: parts.clock.now)
+        }
         return try checkedKey(
             key, form: "schedule \(try timing.storedText)", request: request.notification,
-            content: content == nil ? nil : try await store.content(content ?? "", at: now),
-            thumb: thumb == nil ? nil : try await store.content(thumb ?? "", at: now))
+            content: try await stored(request.notification.contentID), thumb: try await stored(request.notification.thumbID))
     }
 
     /// The schedule as callers see it.

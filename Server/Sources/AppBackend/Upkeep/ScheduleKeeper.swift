@@ -1,7 +1,6 @@
 import AuditTrail
 import RichPushModel
 import ServiceErrors
-import TagExpressions
 
 /// Accepts what was scheduled when it is due; the outbox hands it to the hub.
 ///
@@ -57,17 +56,15 @@ struct ScheduleKeeper {
             _ = try await parts.store.advance(step, at: now)
             return
         }
-        let owner = try await owner(of: schedule)
-        try await send(request.notification(dueAt: due.dueAt), to: schedule.draft.audience, step, for: owner)
+        try await send(request.notification(dueAt: due.dueAt), of: schedule.draft, step, for: try await owner(of: schedule))
     }
 
     private func send(
-        _ request: SendRequest, to audience: TagExpression, _ step: ScheduleStep, for principal: Principal
+        _ request: SendRequest, of schedule: ScheduleDraft, _ step: ScheduleStep, for principal: Principal
     ) async throws {
-        let audience = try AudienceRule(principal: principal).audience(of: "\(audience)")
-        let checked = try await backend.draft(request, audience: audience, idempotencyKey: nil, for: principal)
-        var draft = try await backend.withWrittenContent(checked, request, for: principal)
-        draft.step = step
+        let audience = try AudienceRule(principal: principal).audience(of: "\(schedule.audience)")
+        var draft = try await backend.draft(request, audience: audience, idempotencyKey: nil, for: principal)
+        (draft.contentID, draft.step) = (schedule.contentID, step)
         let now = parts.clock.now
         let entry = principal.entry(
             .sendAccepted, at: now, details: "kind=\(draft.kind.rawValue) schedule=\(step.id) audience=\(audience)")

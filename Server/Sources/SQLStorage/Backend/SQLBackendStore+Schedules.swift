@@ -23,8 +23,8 @@ extension SQLBackendStore {
             try transaction.claimContents(of: draft, at: now)
             try transaction.run(
                 ScheduleSQL.insert, id, draft.owner, draft.ownerName.text, request, draft.audience.description,
-                draft.request.notification.contentID, draft.request.notification.thumbID, draft.next?.number ?? 0,
-                draft.next?.dueAt, key?.key, key?.digest, now)
+                draft.contentID, draft.request.notification.thumbID, draft.next?.number ?? 0, draft.next?.dueAt, key?.key,
+                key?.digest, now)
             try transaction.audit(entry, object: "\(id)")
             return Schedule(
                 id: id, revision: 1, draft: draft, state: .waiting, sent: 0, missed: 0, lastSend: nil, fault: nil, createdAt: now)
@@ -39,8 +39,8 @@ extension SQLBackendStore {
             guard let old = try transaction.schedule(id), old.state == .waiting, old.revision == revision else { return nil }
             try transaction.claimContents(of: draft, at: now)
             try transaction.run(
-                ScheduleSQL.replace, id, request, draft.audience.description, draft.request.notification.contentID,
-                draft.request.notification.thumbID, draft.next?.number ?? 0, draft.next?.dueAt)
+                ScheduleSQL.replace, id, request, draft.audience.description, draft.contentID, draft.request.notification.thumbID,
+                draft.next?.number ?? 0, draft.next?.dueAt)
             try transaction.releaseContents(of: old.draft, at: now)
             try transaction.audit(entry)
             return try transaction.schedule(id)
@@ -133,8 +133,7 @@ extension BackendTransaction {
     }
 
     private func contents(of draft: ScheduleDraft) -> [(id: String, field: String)] {
-        let notification = draft.request.notification
-        return [(notification.contentID, "contentId"), (notification.thumbID, "thumbId")].compactMap { id, field in
+        [(draft.contentID, "contentId"), (draft.request.notification.thumbID, "thumbId")].compactMap { id, field in
             id.map { ($0, field) }
         }
     }
@@ -164,17 +163,17 @@ private enum ScheduleSQL {
             draft: ScheduleDraft(
                 owner: UserID(try row.integer(2)), ownerName: try row.parsed(3) { UserName($0) },
                 request: try row.parsed(4) { ScheduleRequest(storedText: $0) },
-                audience: try row.parsed(5) { try? TagExpression(parsing: $0) },
+                audience: try row.parsed(5) { try? TagExpression(parsing: $0) }, contentID: try row.optionalText(14),
                 next: dueAt.map { ScheduleOccurrence(number: number, dueAt: $0) }),
             state: try row.parsed(8) { Schedule.State(rawValue: $0) }, sent: Int(try row.integer(9)),
             missed: Int(try row.integer(10)), lastSend: try row.optionalInteger(11) == nil ? nil : try row.richID(11),
             fault: try row.optionalText(12), createdAt: try row.moment(13))
     }
 
-    static let columnCount = 14
+    static let columnCount = 15
     private static let columns = """
         schedule_id, revision, owner_id, owner_name, request, audience, occurrence, due_at, state, sent, missed, last_rich_id, fault,
-        created_at
+        created_at, content_id
         """
     static let countWaiting = SQLStatement(
         "SELECT COUNT(*) FROM schedules WHERE app_id = $1 AND owner_id = $2 AND state = 'waiting'")
