@@ -3,6 +3,7 @@ import CalendarTime
 import Foundation
 import PushHub
 import RichPushModel
+import SQLStorage
 import ServiceErrors
 import Testing
 
@@ -241,19 +242,24 @@ struct ScheduleTests {
         let test = try await TestBackend()
         let ann = try await test.user("ann")
         let schedule = try await test.backend.schedule(Self.once(test, after: .seconds(60)), for: ann)
-        // The transaction that accepts the send fails while one of its tables is away.
-        try await test.database.write { try $0.script("ALTER TABLE audience_index RENAME TO away") }
+        let first = try await test.send(ann)
+        // The transaction that accepts the send fails while the numbers are used up.
+        func setLastNumber(_ number: Int32) async throws {
+            let update = SQLStatement("UPDATE backend_counters SET last_number = $1 WHERE name = 'notification'")
+            _ = try await test.database.write { try $0.run(update, [.integer(Int64(number))]) }
+        }
+        try await setLastNumber(.max)
         test.clock.advance(by: .seconds(60))
         #expect(try await test.upkeep.work() == 1)
         let waiting = try await test.backend.schedule(schedule.id, for: ann)
-        #expect(waiting.state == "waiting" && waiting.sent == 0 && waiting.fault != nil)
+        #expect(waiting.state == "waiting" && waiting.sent == 0 && waiting.fault?.contains("numbers") == true)
         #expect(try await test.upkeep.work() == 0, "not at once")
-        try await test.database.write { try $0.script("ALTER TABLE away RENAME TO audience_index") }
+        try await setLastNumber(first.number)
         test.clock.advance(by: .seconds(2))
         try await test.upkeep.work()
         let sent = try await test.backend.schedule(schedule.id, for: ann)
         #expect(sent.state == "ended" && sent.sent == 1 && sent.fault == nil)
-        #expect(test.hub.sends.count == 1)
+        #expect(test.hub.sends.count == 2)
     }
 
     @Test("a schedule is seen and changed by its owner, read by those who read all sends, and cancelled by an admin")
