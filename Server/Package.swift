@@ -281,7 +281,7 @@ let package = Package(
             "SQLStorage",
             [
                 "AppBackend", "AuditTrail", "NotificationTemplates", "PushHub", "ServiceErrors", "SharedAccess", "TagExpressions",
-                "TrustedIssuers", .crypto, .logging, .richPushModel,
+                "TrustedIssuers", "WireText", .crypto, .logging, .richPushModel,
             ]),
         target("PostgresDatabase", ["SQLStorage", .logging, .richPushModel]),
         tests(

@@ -43,6 +43,7 @@ public struct BackendRoutes: Sendable {
             addUserRoutes(to: group)
             addUserImportRoute(to: group)
             addKeyRoutes(to: group)
+            addWebhookRoutes(to: group)
             addTokenRoutes(to: group)
             addHubRoutes(to: group)
             addAuditRoutes(to: group)

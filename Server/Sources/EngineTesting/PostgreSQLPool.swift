@@ -95,6 +95,7 @@ public final class PostgreSQLPool: Sendable {
                     END LOOP;
                 END $$;
                 ALTER TABLE feedback ALTER COLUMN number RESTART;
+                ALTER TABLE webhook_deliveries ALTER COLUMN number RESTART;
                 SELECT setval('order_numbers', \(Int64(1) << 42));
                 """)
         return name

@@ -100,6 +100,9 @@ public struct SettingCatalog: Sendable {
     private let accounts = SettingHeading("Users")
     package let users = UserSettings()
 
+    private let webhookHeading = SettingHeading("Webhooks")
+    package let webhooks = WebhookSettings()
+
     private let hubLimits = SettingHeading("Limits of the hub protocol")
     package let hubBounds = HubLimitSettings()
 
@@ -129,6 +132,25 @@ public struct RetentionGroup: SettingGroup {
     package let audit = Setting(
         "retention-audit", .duration(.seconds(86_400) ... .seconds(3650 * 86_400)), default: .seconds(180 * 86_400),
         "How long an entry of the audit stays at least.")
+}
+
+/// Where other servers hear what happens.
+public struct WebhookSettings: SettingGroup {
+    package let networks = Setting(
+        "webhook-networks", .list(.addressRange), default: [],
+        """
+        The networks, besides the public Internet, to which webhooks may lead; only to these also by plain http. A caller that manages webhooks \
+        makes this server call what is in them.
+        """)
+    package let trustRootsPath = Setting(
+        "webhook-trust-roots-path", .optional(.path), default: nil,
+        "The certificates (PEM) that vouch for the receivers of webhooks besides the system's.")
+    package let retryPause = Setting(
+        "webhook-retry-pause", .duration(.milliseconds(10) ... .seconds(3600)), default: .seconds(5),
+        """
+        How long the server waits after the first attempt of an event that fails. Each later pause is four times as long, up to six hours. \
+        With the default the last of 18 attempts is made after three days.
+        """)
 }
 
 /// What one user of the app backend may do and take up.

@@ -101,6 +101,8 @@ extension Settings {
         backend.retention.content = self.retention.content
         backend.retention.grace = self.retention.grace
         backend.retention.audit = self.retention.audit
+        backend.webhookNetworks = self.webhooks.networks
+        backend.webhookRetryPause = self.webhooks.retryPause
         backend.minimumPasswordLength = self.users.minimumPasswordLength
         backend.userSendsPerMinute = self.users.userSendsPerMinute
         backend.senderSendsPerMinute = self.users.senderSendsPerMinute

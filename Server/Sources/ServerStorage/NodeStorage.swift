@@ -41,6 +41,8 @@ package struct NodeStorage: Sendable {
     package let auditKey: AuditSigningKey
     /// Signs tickets for contents.
     package let tickets: ContentTicketSigner
+    /// Derives the secrets of webhooks.
+    package let webhookSecrets: WebhookSecrets
     /// The files of jobs; only a server has them open.
     package let containers: (any ContainerStore)?
 
@@ -84,6 +86,7 @@ package struct NodeStorage: Sendable {
         box = SecretBox(master)
         signer = ContainerSigner(master)
         tickets = ContentTicketSigner(master)
+        webhookSecrets = WebhookSecrets(master)
         auditKey = try AuditSigningKey(seed: master.auditSeed)
         let name = try HubRegistry.name(settings.notifications.hubName)
         hubs = HubRegistry(

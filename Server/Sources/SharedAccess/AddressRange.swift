@@ -43,6 +43,24 @@ public struct AddressRange: Hashable, Sendable, CustomStringConvertible {
         return bytes.count == 4 ? bytes[0] == 127 : bytes == Array(repeating: 0, count: 15) + [1]
     }
 
+    /// Whether an address, written as text, is one of the public Internet: not of this machine, a private network, a link, a group, a
+    /// documentation or a tunnel, of which IANA's registries of special-purpose addresses
+    /// (https://www.iana.org/assignments/iana-ipv4-special-registry) say that no host has them. `false` for what is no address.
+    public static func isPublic(_ address: String) -> Bool {
+        guard let bytes = bytes(ofAddress: address).map(unmapped) else { return false }
+        guard bytes.count == 16 else { return !reserved4.contains { $0.contains(address) } }
+        return unicast6.contains { $0.contains(address) } && !reserved6.contains { $0.contains(address) }
+    }
+
+    private static let reserved4 = [
+        "0.0.0.0/8", "10.0.0.0/8", "100.64.0.0/10", "127.0.0.0/8", "169.254.0.0/16", "172.16.0.0/12", "192.0.0.0/24",
+        "192.0.2.0/24", "192.88.99.0/24", "192.168.0.0/16", "198.18.0.0/15", "198.51.100.0/24", "203.0.113.0/24", "224.0.0.0/3",
+    ].compactMap { AddressRange($0) }
+    /// All other IPv6 addresses are of special use, or of none yet.
+    private static let unicast6 = [AddressRange("2000::/3")].compactMap(\.self)
+    /// Protocol assignments with Teredo, documentation twice, and 6to4.
+    private static let reserved6 = ["2001::/23", "2001:db8::/32", "2002::/16", "3fff::/20"].compactMap { AddressRange($0) }
+
     /// The bytes of an address in standard form, 4 or 16 of them; `nil` for anything else, host names included.
     package static func bytes(ofAddress text: String) -> [UInt8]? {
         for (family, count) in [(AF_INET, 4), (AF_INET6, 16)] {

@@ -54,6 +54,9 @@ FORMATS["time-zone"] = strategies.sampled_from(["UTC", "Europe/Berlin", "America
 FORMATS["recurrence"] = strategies.tuples(
     strategies.sampled_from(["DAILY", "WEEKLY", "MONTHLY", "YEARLY"]), strategies.sampled_from(["", ";INTERVAL=3", ";BYMONTH=2,12"]),
     strategies.sampled_from(["", ";COUNT=5", ";WKST=SU"])).map(lambda parts: "FREQ=" + "".join(parts))
+FORMATS["webhook-url"] = strategies.tuples(
+    strategies.sampled_from(["a.example", "b.example:8443", "[2606:4700::1111]"]), strategies.sampled_from(["", "/", "/events?x=1"])
+).map(lambda parts: "https://" + "".join(parts))
 # Which field of which schema has which of these.
 PLACES = {
     ("SendRequest", "audience"): "tag-expression",
@@ -63,6 +66,7 @@ PLACES = {
     ("ScheduleRequest", "localTime"): "local-time",
     ("ScheduleRequest", "timeZone"): "time-zone",
     ("ScheduleRequest", "repeat"): "recurrence",
+    ("NewWebhook", "url"): "webhook-url",
 }
 # Refusals of requests that fit the schema: rules between fields, and such as no pattern holds.
 RIGHT_REFUSALS = [
@@ -77,6 +81,9 @@ RIGHT_REFUSALS = [
     "contentId, link and coupon: at most one of them makes the content",
     "contentId: it must be present for this kind",
     "coupon: it must be present for kind coupon",
+    "description: at most 200 characters on one line",
+    "event, since: give one of them",
+    "events: * alone, or some of",
     "except: it must be absent without repeat",
     "except: it must be at most 100 dates",
     "expiresAfterSeconds: it must be absent beside notification.expiresAt",

@@ -22,6 +22,7 @@ import Testing
         "users", "installation_credentials", "bindings", "user_tags", "contents", "rich_notifications", "audience_index",
         "repeat_keys", "read_marks", "receipts", "audit_entries", "devices", "device_tags", "notifications",
         "target_failures", "identities", "sign_in_tokens", "service_keys", "schedules",
+        "webhook_deliveries",
     ]
 
     /// Holds a digest of the name in place of it, so a search for traces finds nothing; `GuessingTests` shows that it is erased.
@@ -36,7 +37,8 @@ import Testing
     private static let impersonal: Set<String> = [
         "schema_steps", "hubs", "tallies", "idempotency_keys", "slices", "pending_targets", "backend_counters", "content_orphans",
         "hub_rules", "nodes", "schema_fence", "content_owner", "device_changes", "write_turns", "order_numbers",
-        "outcome_reasons", "key_sets", "audit_heads", "audit_checkpoints",
+        "outcome_reasons", "key_sets", "audit_heads", "audit_checkpoints", "webhooks",
+        "webhook_leases",
     ]
 
     /// The same backend on a hub in the same database, as a node has it.
@@ -58,6 +60,9 @@ import Testing
             try connection.run(
                 SQLStatement("INSERT INTO backend_counters VALUES (1, 'user', $1)"), [.integer(Self.number - 1)])
         }
+        _ = try await test.store.addWebhook(
+            WebhookDraft(url: "https://example.org/", events: WebhookEvent.Kind.allCases, description: ""), salt: [1], limit: 9,
+            at: test.clock.now, audit: nil)
         let zed = try await test.user("Zaphod", .sender)
         #expect(zed.userID.number == Self.number)
         let bob = try await test.user("bob")

@@ -392,6 +392,52 @@ CREATE UNIQUE INDEX schedules_by_repeat_key ON schedules (app_id, owner_id, repe
 CREATE INDEX schedules_by_content ON schedules (app_id, content_id) WHERE content_id IS NOT NULL;
 CREATE INDEX schedules_by_thumb ON schedules (app_id, thumb_id) WHERE thumb_id IS NOT NULL;
 CREATE INDEX schedules_by_end ON schedules (app_id, ended_at) WHERE ended_at IS NOT NULL;
+CREATE TABLE webhooks (
+    app_id BIGINT NOT NULL,
+    webhook_id BIGINT NOT NULL,
+    url TEXT COLLATE "C" NOT NULL,
+    events TEXT COLLATE "C" NOT NULL,
+    description TEXT COLLATE "C" NOT NULL,
+    state TEXT COLLATE "C" NOT NULL,
+    fault TEXT COLLATE "C",
+    salt BYTEA NOT NULL,
+    former_salt BYTEA,
+    former_until BIGINT,
+    created_at BIGINT NOT NULL,
+    PRIMARY KEY (app_id, webhook_id));
+CREATE TABLE webhook_leases (
+    app_id BIGINT NOT NULL,
+    webhook_id BIGINT NOT NULL,
+    owner TEXT COLLATE "C",
+    leased_until BIGINT NOT NULL,
+    paused_until BIGINT,
+    pauses BIGINT NOT NULL,
+    failures BIGINT NOT NULL,
+    PRIMARY KEY (app_id, webhook_id));
+CREATE TABLE webhook_deliveries (
+    number BIGINT GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+    app_id BIGINT NOT NULL,
+    webhook_id BIGINT NOT NULL,
+    event_id TEXT COLLATE "C" NOT NULL,
+    kind TEXT COLLATE "C" NOT NULL,
+    subject TEXT COLLATE "C" NOT NULL,
+    user_name TEXT COLLATE "C",
+    data TEXT COLLATE "C" NOT NULL,
+    happened_at BIGINT NOT NULL,
+    state TEXT COLLATE "C" NOT NULL,
+    due_at BIGINT,
+    attempts BIGINT NOT NULL,
+    tried_at BIGINT,
+    status BIGINT,
+    duration BIGINT,
+    answer TEXT COLLATE "C");
+CREATE INDEX webhook_deliveries_due ON webhook_deliveries (app_id, webhook_id, due_at, number) WHERE due_at IS NOT NULL;
+CREATE INDEX webhook_deliveries_by_subject ON webhook_deliveries (app_id, webhook_id, subject, number)
+    WHERE due_at IS NOT NULL;
+CREATE INDEX webhook_deliveries_by_state ON webhook_deliveries (app_id, webhook_id, state, number);
+CREATE INDEX webhook_deliveries_by_age ON webhook_deliveries (app_id, happened_at);
+CREATE INDEX webhook_deliveries_by_user ON webhook_deliveries (app_id, user_name, number) WHERE user_name IS NOT NULL;
+CREATE INDEX webhook_deliveries_by_event ON webhook_deliveries (app_id, webhook_id, event_id);
 CREATE TABLE read_marks (
     app_id BIGINT NOT NULL,
     user_id BIGINT NOT NULL,

@@ -124,6 +124,12 @@ INSERT INTO repeat_keys (app_id, user_id, repeat_key, digest, rich_id, created_a
 (1, 2, 'key-1', X'AD1B9DE910513527B407147D7A05569066C1A50CCEABA3E118DF6B13F49E749C', 1, 1795000001000);
 INSERT INTO schedules (app_id, schedule_id, revision, owner_id, owner_name, request, audience, content_id, thumb_id, state, occurrence, due_at, attempt_at, sent, missed, last_rich_id, fault, repeat_key, repeat_digest, created_at, ended_at) VALUES
 (1, 1, 3, 2, 'bob', '{"localTime":"2026-12-24T18:00","notification":{"message":"Every week"},"repeat":"FREQ=WEEKLY","timeZone":"Europe/Berlin"}', 'username:ann', NULL, NULL, 'waiting', 2, 4102444800000, 4102444800000, 2, 0, 4, NULL, 'key-2', X'AD1B9DE910513527B407147D7A05569066C1A50CCEABA3E118DF6B13F49E749C', 1795000001000, NULL);
+INSERT INTO webhooks (app_id, webhook_id, url, events, description, state, fault, salt, former_salt, former_until, created_at) VALUES
+(1, 1, 'https://shop.example.org/events', ' send.ended receipts.recorded ', 'The shop', 'enabled', NULL, X'07070707070707070707070707070707', X'08080808080808080808080808080808', 4102444800000, 1795000000000);
+INSERT INTO webhook_leases (app_id, webhook_id, owner, leased_until, paused_until, pauses, failures) VALUES
+(1, 1, NULL, 0, 4102444800000, 2, 21);
+INSERT INTO webhook_deliveries (app_id, webhook_id, event_id, kind, subject, user_name, data, happened_at, state, due_at, attempts, tried_at, status, duration, answer) VALUES
+(1, 1, 'evt_00000000000000000000000000000001', 'receipts.recorded', 'phone-of-ann', 'ann', '{"installation":"phone-of-ann","receipts":[{"at":1795000004000,"kind":"opened","send":"1"}],"user":"ann"}', 1795000004100, 'waiting', 4102444800000, 1, 1795000004200, 500, 12, 'out of order');
 INSERT INTO read_marks (app_id, user_id, rich_id, read_at) VALUES
 (1, 1, 1, 1795000004000);
 INSERT INTO receipts (app_id, receipt_key, rich_id, user_id, installation_id, kind, action, happened_at, received_at) VALUES

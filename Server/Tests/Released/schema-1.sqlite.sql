@@ -392,6 +392,52 @@ CREATE UNIQUE INDEX schedules_by_repeat_key ON schedules (app_id, owner_id, repe
 CREATE INDEX schedules_by_content ON schedules (app_id, content_id) WHERE content_id IS NOT NULL;
 CREATE INDEX schedules_by_thumb ON schedules (app_id, thumb_id) WHERE thumb_id IS NOT NULL;
 CREATE INDEX schedules_by_end ON schedules (app_id, ended_at) WHERE ended_at IS NOT NULL;
+CREATE TABLE webhooks (
+    app_id INTEGER NOT NULL,
+    webhook_id INTEGER NOT NULL,
+    url TEXT NOT NULL,
+    events TEXT NOT NULL,
+    description TEXT NOT NULL,
+    state TEXT NOT NULL,
+    fault TEXT,
+    salt BLOB NOT NULL,
+    former_salt BLOB,
+    former_until INTEGER,
+    created_at INTEGER NOT NULL,
+    PRIMARY KEY (app_id, webhook_id));
+CREATE TABLE webhook_leases (
+    app_id INTEGER NOT NULL,
+    webhook_id INTEGER NOT NULL,
+    owner TEXT,
+    leased_until INTEGER NOT NULL,
+    paused_until INTEGER,
+    pauses INTEGER NOT NULL,
+    failures INTEGER NOT NULL,
+    PRIMARY KEY (app_id, webhook_id));
+CREATE TABLE webhook_deliveries (
+    number INTEGER PRIMARY KEY AUTOINCREMENT,
+    app_id INTEGER NOT NULL,
+    webhook_id INTEGER NOT NULL,
+    event_id TEXT NOT NULL,
+    kind TEXT NOT NULL,
+    subject TEXT NOT NULL,
+    user_name TEXT,
+    data TEXT NOT NULL,
+    happened_at INTEGER NOT NULL,
+    state TEXT NOT NULL,
+    due_at INTEGER,
+    attempts INTEGER NOT NULL,
+    tried_at INTEGER,
+    status INTEGER,
+    duration INTEGER,
+    answer TEXT);
+CREATE INDEX webhook_deliveries_due ON webhook_deliveries (app_id, webhook_id, due_at, number) WHERE due_at IS NOT NULL;
+CREATE INDEX webhook_deliveries_by_subject ON webhook_deliveries (app_id, webhook_id, subject, number)
+    WHERE due_at IS NOT NULL;
+CREATE INDEX webhook_deliveries_by_state ON webhook_deliveries (app_id, webhook_id, state, number);
+CREATE INDEX webhook_deliveries_by_age ON webhook_deliveries (app_id, happened_at);
+CREATE INDEX webhook_deliveries_by_user ON webhook_deliveries (app_id, user_name, number) WHERE user_name IS NOT NULL;
+CREATE INDEX webhook_deliveries_by_event ON webhook_deliveries (app_id, webhook_id, event_id);
 CREATE TABLE read_marks (
     app_id INTEGER NOT NULL,
     user_id INTEGER NOT NULL,

@@ -23,6 +23,7 @@ public enum BackendOperation: String, Sendable, CaseIterable {
     case exportUsers = "export a user"
     case mintSignInTokens = "mint sign-in tokens"
     case manageKeys = "manage service keys"
+    case manageWebhooks = "manage webhooks"
     case readHubs = "read hubs"
     case changeHubs = "change hubs"
     case readAudit = "read the audit"
@@ -79,6 +80,7 @@ public enum AccessTable {
         row(.exportUsers, none, none, all, none, [.users: all]),
         row(.mintSignInTokens, none, none, all, none, [.signIn: all]),
         row(.manageKeys, none, none, all, none),
+        row(.manageWebhooks, none, none, all, none),
         row(.readHubs, none, none, all, all, [.hubs: all]),
         row(.changeHubs, none, none, all, none, [.hubs: all]),
         row(.readAudit, none, none, all, all, [.audit: all]),

@@ -25,6 +25,8 @@ public struct BackendParts: Sendable {
     public var tokens: TokenVerifier?
     /// The time zones of the system.
     public var zones: TimeZoneDatabase
+    /// Derives the secrets of webhooks; nodes that share a database need the same.
+    public var webhookSecrets: WebhookSecrets
 
     /// Creates parts.
     public init(
@@ -32,7 +34,7 @@ public struct BackendParts: Sendable {
         contentStore: any ContentStore, authenticator: any UserAuthenticator, hasher: PasswordHasher,
         ticketSigner: ContentTicketSigner = ContentTicketSigner(), observer: (any BackendObserver)? = nil, logger: Logger,
         pushEnvironments: (@Sendable () async -> [String]?)? = nil, hubs: ManagedHubs? = nil, tokens: TokenVerifier? = nil,
-        zones: TimeZoneDatabase = TimeZoneDatabase()
+        zones: TimeZoneDatabase = TimeZoneDatabase(), webhookSecrets: WebhookSecrets = WebhookSecrets(.random())
     ) {
         self.settings = settings
         self.clock = clock
@@ -48,6 +50,7 @@ public struct BackendParts: Sendable {
         self.hubs = hubs
         self.tokens = tokens
         self.zones = zones
+        self.webhookSecrets = webhookSecrets
     }
 }
 
@@ -95,6 +98,10 @@ public struct BackendSettings: Sendable, Hashable {
     public var retention = RetentionSettings()
     /// How long an idempotency key is remembered.
     public var idempotencyKeyLifetime: Duration = .seconds(7 * 24 * 3600)
+    /// The networks, besides the public Internet, to which webhooks may lead.
+    public var webhookNetworks: [AddressRange] = []
+    /// The pause after the first attempt of an event for a webhook that fails; later ones grow.
+    public var webhookRetryPause: Duration = .seconds(5)
     /// The fewest characters of a new password.
     public var minimumPasswordLength = 12
 

@@ -4,7 +4,7 @@ import RichPushModel
 import SharedAccess
 
 /// All that the app backend keeps in its database. Errors are `ServiceError`.
-public protocol BackendStore: AuditStore, ScheduleStore, ServiceKeyStore, SignInCountStore, TokenSignInStore {
+public protocol BackendStore: AuditStore, ScheduleStore, ServiceKeyStore, SignInCountStore, TokenSignInStore, WebhookStore {
     // Users
 
     /// Creates a user with credential version 1. Throws `conflict` when the name is taken, without regard to case.

@@ -22,6 +22,7 @@ public enum LogKey: String, Sendable, CaseIterable {
     case user
     case richID = "rich_id"
     case scheduleID = "schedule_id"
+    case webhookID = "webhook_id"
     case notificationID = "notification_id"
     case installationID = "installation_id"
     case record
@@ -87,6 +88,7 @@ public enum LogKey: String, Sendable, CaseIterable {
         case .user: "The name of the user who asked."
         case .richID: "The id of a notification of the app backend."
         case .scheduleID: "The id of a schedule."
+        case .webhookID: "The id of a webhook."
         case .notificationID: "The id of a send at the hub."
         case .installationID: "The id of an installation of the app."
         case .record: "The id of a registration."

@@ -15,6 +15,7 @@ public enum MetricName: String, Sendable, CaseIterable {
 
     case sendsAccepted = "clarion_sends_accepted_total"
     case sendsEnded = "clarion_sends_ended_total"
+    case webhookAttempts = "clarion_webhook_attempts_total"
     case pushOutcomes = "clarion_push_outcomes_total"
     case pushRetries = "clarion_push_retries_total"
     case pushDoubtfulRetries = "clarion_push_doubtful_retries_total"
@@ -82,6 +83,7 @@ public enum MetricName: String, Sendable, CaseIterable {
             "Connections over HTTP/1.1 that were ended because a request broke the protocol: with its head or its body."
         case .sendsAccepted: "Sends that the hub accepted. From then on they are kept."
         case .sendsEnded: "Sends that reached a final state."
+        case .webhookAttempts: "Requests to webhooks, by what became of the event: delivered, tried again later, or given up."
         case .pushOutcomes: "Every try of every push. More than the tallies of a send, which count each target once."
         case .pushRetries: "Tries of pushes after the first one of a target."
         case .pushDoubtfulRetries:
@@ -173,7 +175,7 @@ public enum MetricLabel: String, Sendable, CaseIterable {
     case code
     /// The final state of a send.
     case state
-    /// What became of a push, in the hub's words.
+    /// What became of a push, in the hub's words; or of the event of a request to a webhook: `delivered`, `retried` or `failed`.
     case result
     /// Why, in the words of APNs or of the client; `other` for a word that is in neither list, `none` without one. Or what a
     /// slow client was slow with.
@@ -224,6 +226,7 @@ extension MetricName {
         case .httpConnectionsStalled, .httpConnectionsMalformed, .apnsGoAways, .databaseFaults: [.reason]
         case .sendsEnded, .jobsEnded: [.state]
         case .pushOutcomes: [.result, .reason]
+        case .webhookAttempts: [.result]
         case .slicesLeased: [.weight]
         case .slices: [.stage]
         case .nodes: [.role]
@@ -245,6 +248,7 @@ extension MetricName {
         case "apns": "The connection to APNs"
         case "database": "The database"
         case "content": "The content store"
+        case "webhook": "Webhooks"
         case "jobs", "sweep", "disk", "clock": "Upkeep"
         case "build": "The process"
         default: "Sends and pushes"
@@ -252,7 +256,8 @@ extension MetricName {
     }
 
     private static let sections = [
-        "Sends and pushes", "The connection to APNs", "HTTP", "The database", "The content store", "Upkeep", "The process",
+        "Sends and pushes", "The connection to APNs", "HTTP", "The database", "The content store", "Webhooks", "Upkeep",
+        "The process",
     ]
 
     /// The tables of `Documentation/Metrics.md`: metrics by section, then labels and the keys of log lines.

@@ -126,11 +126,13 @@ extension AuditErasure {
 }
 
 extension BackendTransaction {
-    /// Inserts an entry, if there is one. `object` replaces the entry's where the act's number is known only now.
+    /// Inserts an entry, if there is one, and what webhooks say of the act. `object` replaces the entry's where the act's number is known
+    /// only now.
     func audit(_ entry: AuditEntry?, object: String? = nil) throws {
         guard var entry else { return }
         if let object { entry.object = object }
         try AuditRows.insert(entry, connection)
+        if let event = WebhookEvent(entry) { try tell(event) }
     }
 
     /// The head, whose row stays locked until the transaction ends: sealers of all nodes take turns.

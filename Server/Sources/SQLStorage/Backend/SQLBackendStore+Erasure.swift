@@ -28,6 +28,7 @@ extension SQLBackendStore {
         for statement in [ErasureSQL.loosenKeys, ErasureSQL.loosenTokens] {
             try await repeated { try $0.run(statement, "user \(user.name.folded)", Self.batch) }
         }
+        try await repeated { try $0.removeDeliveries(naming: user.name, limit: Self.batch) }
         try await repeated { try $0.removeCredentials(of: user.id) }
         try await repeated { try $0.removeSignInTokens(of: user.id) }
         try await repeated { try $0.buryIdentities(of: user.id, at: now) }

@@ -1,5 +1,6 @@
 import AppBackend
 import RichPushModel
+import WireText
 
 /// What users have read, and what their installations reported.
 extension SQLBackendStore {
@@ -24,11 +25,12 @@ extension SQLBackendStore {
 
     public func record(_ receipts: [StoredReceipt], at now: Timestamp) async throws -> [StoredReceipt] {
         guard !receipts.isEmpty else { return [] }
+        let event = Hexadecimal.random(byteCount: 16)
         return try await writing { transaction in
             // A notification that was removed meanwhile must not leave receipts behind that nothing removes.
             for user in Set(receipts.map(\.user)) { try transaction.requireUser(user) }
             let known = try Set(receipts.map(\.receipt.richID)).filter { try transaction.exists($0) }
-            return try receipts.filter { stored in
+            let new = try receipts.filter { stored in
                 let receipt = stored.receipt
                 guard known.contains(receipt.richID) else { return false }
                 let inserted = try transaction.run(
@@ -36,6 +38,8 @@ extension SQLBackendStore {
                     receipt.action, receipt.at, now)
                 return inserted > 0
             }
+            try transaction.tell(of: new, eventID: event, at: now)
+            return new
         }
     }
 
@@ -55,6 +59,25 @@ extension SQLBackendStore {
                 let count = try transaction.row(ReceiptSQL.count, id, kind.rawValue, limit)?.integer(0) ?? 0
                 if count > 0 { counts[kind] = Int(count) }
             }
+        }
+    }
+}
+
+extension BackendTransaction {
+    /// Says to webhooks what an installation reported for the first time: one event for each user and installation.
+    fileprivate func tell(of receipts: [StoredReceipt], eventID: String, at now: Timestamp) throws {
+        let reports = Dictionary(grouping: receipts) { "\($0.user.number) \($0.installation.text)" }.sorted { $0.key < $1.key }
+        for (number, report) in reports.enumerated() {
+            guard let first = report.value.first, let user = try user(first.user) else { continue }
+            var data = WebhookData()
+            (data.installation, data.user) = (first.installation.text, user.name.text)
+            data.receipts = report.value.map(\.receipt).map {
+                WebhookData.Receipt(send: "\($0.richID)", kind: $0.kind.rawValue, action: $0.action, at: $0.at)
+            }
+            try tell(
+                WebhookEvent(
+                    cause: "\(eventID)\(number == 0 ? "" : "_\(number)")", .receiptsRecorded, subject: first.installation.text,
+                    user: data.user, at: now, data: data))
         }
     }
 }

@@ -156,6 +156,10 @@ private struct UserDataTable {
         UserDataTable(
             name: "receipts", owner: "user_id", key: "receipt_key", isNumbered: false,
             columns: ["rich_id", "installation_id", "kind", "action", "happened_at", "received_at"]),
+        UserDataTable(
+            name: "webhook_deliveries", owner: "u.user_id", key: "number", isNumbered: true,
+            columns: ["kind", "data", "happened_at", "state"],
+            join: "e JOIN users u ON u.app_id = e.app_id AND u.folded_name = e.user_name"),
         // What they did and what was done to them, since there is this user of the name. Who else acted is not theirs to know.
         UserDataTable(
             name: "audit_entries", owner: "u.user_id", key: "entry_id", isNumbered: false,

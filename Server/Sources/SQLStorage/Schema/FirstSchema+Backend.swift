@@ -229,6 +229,64 @@ extension FirstSchema {
             CREATE INDEX schedules_by_thumb ON schedules (app_id, thumb_id) WHERE thumb_id IS NOT NULL;
             CREATE INDEX schedules_by_end ON schedules (app_id, ended_at) WHERE ended_at IS NOT NULL;
             """,
+            // One webhook: `events` are the types that it gets, with blanks around each. Its secret is derived from `salt`, and until
+            // `former_until` requests are signed with that of `former_salt` too.
+            """
+            CREATE TABLE webhooks (
+                app_id \(integer) NOT NULL,
+                webhook_id \(integer) NOT NULL,
+                url \(text) NOT NULL,
+                events \(text) NOT NULL,
+                description \(text) NOT NULL,
+                state \(text) NOT NULL,
+                fault \(text),
+                salt \(bytes) NOT NULL,
+                former_salt \(bytes),
+                former_until \(integer),
+                created_at \(integer) NOT NULL,
+                PRIMARY KEY (app_id, webhook_id));
+            """,
+            // Which node delivers to a webhook, and how that goes. Apart from the webhook, which every transaction reads that stores an
+            // event.
+            """
+            CREATE TABLE webhook_leases (
+                app_id \(integer) NOT NULL,
+                webhook_id \(integer) NOT NULL,
+                owner \(text),
+                leased_until \(integer) NOT NULL,
+                paused_until \(integer),
+                pauses \(integer) NOT NULL,
+                failures \(integer) NOT NULL,
+                PRIMARY KEY (app_id, webhook_id));
+            """,
+            // One event for one webhook, by a number that counts over all. While it waits it is due at `due_at`; of one `subject` only the
+            // first that waits is delivered. The columns from `tried_at` on are those of the last attempt.
+            """
+            CREATE TABLE webhook_deliveries (
+                number \(serial),
+                app_id \(integer) NOT NULL,
+                webhook_id \(integer) NOT NULL,
+                event_id \(text) NOT NULL,
+                kind \(text) NOT NULL,
+                subject \(text) NOT NULL,
+                user_name \(text),
+                data \(text) NOT NULL,
+                happened_at \(integer) NOT NULL,
+                state \(text) NOT NULL,
+                due_at \(integer),
+                attempts \(integer) NOT NULL,
+                tried_at \(integer),
+                status \(integer),
+                duration \(integer),
+                answer \(text));
+            CREATE INDEX webhook_deliveries_due ON webhook_deliveries (app_id, webhook_id, due_at, number) WHERE due_at IS NOT NULL;
+            CREATE INDEX webhook_deliveries_by_subject ON webhook_deliveries (app_id, webhook_id, subject, number)
+                WHERE due_at IS NOT NULL;
+            CREATE INDEX webhook_deliveries_by_state ON webhook_deliveries (app_id, webhook_id, state, number);
+            CREATE INDEX webhook_deliveries_by_age ON webhook_deliveries (app_id, happened_at);
+            CREATE INDEX webhook_deliveries_by_user ON webhook_deliveries (app_id, user_name, number) WHERE user_name IS NOT NULL;
+            CREATE INDEX webhook_deliveries_by_event ON webhook_deliveries (app_id, webhook_id, event_id);
+            """,
             // That one user has read one rich notification.
             """
             CREATE TABLE read_marks (

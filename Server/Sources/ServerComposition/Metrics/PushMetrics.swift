@@ -1,4 +1,5 @@
 import APNsProtocol
+import AppBackend
 import HTTPService
 import Metrics
 import PushHub
@@ -102,6 +103,30 @@ final class PushMetrics: HubObserver {
                 label: MetricName.slicesLeased.rawValue, dimensions: [(MetricLabel.weight.rawValue, weight.word)],
                 factory: factory
             ).record(levels.leased[weight] ?? 0)
+        }
+    }
+}
+
+/// Counts requests to webhooks.
+struct WebhookMetrics: WebhookObserver {
+    private let delivered: Counter
+    private let retried: Counter
+    private let failed: Counter
+
+    /// The series are there from the start, so that the first failure is seen as a rise.
+    init(factory: any MetricsFactory) {
+        func counter(_ result: String) -> Counter {
+            Counter(
+                label: MetricName.webhookAttempts.rawValue, dimensions: [(MetricLabel.result.rawValue, result)], factory: factory)
+        }
+        (delivered, retried, failed) = (counter("delivered"), counter("retried"), counter("failed"))
+    }
+
+    func attempted(_ result: WebhookAttempt.Result) {
+        switch result {
+        case .delivered: delivered.increment()
+        case .retry: retried.increment()
+        case .failed: failed.increment()
         }
     }
 }

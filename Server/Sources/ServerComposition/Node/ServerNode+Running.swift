@@ -112,6 +112,7 @@ extension ServerNode {
             ClosureService { await cancelWhenGracefulShutdown { await clockUpkeep().run() } },
             ClosureService { await cancelWhenGracefulShutdown { await backendUpkeep(sweeps).run() } },
             ClosureService { await cancelWhenGracefulShutdown { await auditKeeper().run() } },
+            webhookService(),
         ]
         if let jobs { services.append(ClosureService { await cancelWhenGracefulShutdown { await jobs.run() } }) }
         for upkeep in upkeep {
@@ -129,6 +130,19 @@ extension ServerNode {
     private func backendUpkeep(_ sweeps: SweepMetrics) -> BackendUpkeep {
         let clock = options.clock
         return BackendUpkeep(of: backend) { sweeps.succeeded(.backend, removed: $0, at: clock.now) }
+    }
+
+    /// Ends the requests to webhooks that are under way before it ends.
+    private func webhookService() -> any Service {
+        let dispatcher = WebhookDispatcher(
+            of: backend, owner: storage.identity?.name ?? "node", transport: webhookClient,
+            observer: WebhookMetrics(factory: options.metrics))
+        return ClosureService(onShutdown: { dispatcher.shutDown() }) { [webhookClient] in
+            webhookClient.start()
+            await dispatcher.run()
+            await webhookClient.shutDown()
+            try await gracefulShutdown()
+        }
     }
 
     private func auditKeeper() -> AuditKeeper {

@@ -43,6 +43,7 @@ public struct ServerNode: Sendable {
     /// The certificate of the HTTPS interface; absent without one.
     let serverCertificate: ServerCertificate?
     let dispatcher: Dispatcher
+    let webhookClient: WebhookClient
     /// What the node does because there may be others; absent when there can be none.
     let membership: NodeMembership?
     /// The default picture, when the content store was away at the start.
@@ -95,6 +96,9 @@ public struct ServerNode: Sendable {
         serverCertificate = try settings.listening.tls.map { tls in
             try ServerCertificate(settings, tls, clock: options.clock, logger: logger)
         }
+        webhookClient = try WebhookClient(
+            allowing: settings.webhooks.networks, trustRootsPath: settings.webhooks.trustRootsPath, clock: options.clock,
+            group: group)
         delivery = try NodeDelivery(
             settings, catalog: catalog, clock: options.clock, group: group, observer: options.clientObserver, logger: logger)
         let clock = options.clock
@@ -211,7 +215,8 @@ extension ServerNode {
                 authenticator: try await authenticator(settings, options, store, hasher), hasher: hasher,
                 ticketSigner: storage.tickets, observer: options.backendObserver, logger: logger,
                 pushEnvironments: environments,
-                hubs: ManagedHubs(registry: storage.hubs, catalog: catalog), tokens: tokens))
+                hubs: ManagedHubs(registry: storage.hubs, catalog: catalog), tokens: tokens,
+                webhookSecrets: storage.webhookSecrets))
     }
 
     /// For which environments of APNs this node can send what the app backend hands to its hub: the hub's own credential counts

@@ -6,5 +6,5 @@ public enum BackendStorePromises {
     public static let all: [StoragePromise<any BackendStore>] =
         UserStorePromises.all + BindingStorePromises.all + ContentCatalogPromises.all + NotificationStorePromises.all
         + ReadingStorePromises.all + SignInCountPromises.all + KeyStorePromises.all + AuditStorePromises.all
-        + TokenStorePromises.all + ScheduleStorePromises.all
+        + TokenStorePromises.all + ScheduleStorePromises.all + WebhookStorePromises.all
 }

@@ -130,6 +130,7 @@ private enum CallerLimits {
         Row(
             counted: "Schedules that wait", each: "user", limit: "\(BackendSettings().waitingSchedules)", place: .database,
             answer: quota),
+        Row(counted: "Webhooks", each: "app", limit: "\(RichPushBackend.webhookLimit)", place: .database, answer: quota),
     ]
 
     private static let hubs = [
