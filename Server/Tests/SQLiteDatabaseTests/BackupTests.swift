@@ -68,7 +68,7 @@ struct BackupTests {
         // A few pages are read twice.
         let last = try #require(found.last)
         #expect(last > used / 2, "\(found) of \(used)")
-        #expect(last <= used + used / 100, "\(found) of \(used)")
+        #expect(last <= used + used / 50, "\(found) of \(used)")
         try command.close()
     }
 

@@ -93,7 +93,7 @@ def main():
         receiver.wait("webhook.ping")
         if not refused(port):
             raise SystemExit("the receiver took a request that nobody signed")
-        send = call("POST", "notifications", {"message": "For the test of webhooks"})["id"]
+        send = call("POST", "notifications", {"message": "For the test of webhooks", "audience": "receivers"})["id"]
         receiver.wait(f"send.accepted {{'send': '{send}'")
         rolled = call("POST", f"{path}/roll", {"overlapSeconds": 600})["secret"]
         call("POST", f"{path}/ping")

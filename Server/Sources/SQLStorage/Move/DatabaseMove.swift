@@ -207,7 +207,8 @@ public struct DatabaseMove: Sendable {
 
     private static let columns = SQLStatement("SELECT name, pk FROM pragma_table_info($1) ORDER BY cid")
     private static let dataVersion = SQLStatement("PRAGMA data_version")
-    private static let givenNumbers = SQLStatement("SELECT name, seq FROM sqlite_sequence")
+    /// A statement that inserted no row leaves a zero, which PostgreSQL takes for no number.
+    private static let givenNumbers = SQLStatement("SELECT name, seq FROM sqlite_sequence WHERE seq > 0")
     private static let orderNumber = SQLStatement(composed: "SELECT last_value FROM \(OrderNumbers.name)")
     private static let setOrder = SQLStatement(composed: "SELECT setval('\(OrderNumbers.name)', $1)")
     private static let findMark = SQLStatement("SELECT 1 FROM schema_steps WHERE number = $1")
