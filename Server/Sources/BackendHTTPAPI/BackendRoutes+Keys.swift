@@ -25,23 +25,16 @@ extension BackendRoutes {
         }
         add(.post, "keys/{id}/roll", for: .manageKeys, to: router) { call in
             _ = try call.query()
-            let id = try call.keyID()
+            let id = try call.objectID()
             let roll = try await call.request.readJSON(KeyRoll.self, known: FieldNames.keyRoll, limits: options.json)
             let overlap = Duration.seconds(roll.overlapSeconds ?? 86_400)
             return try .secret(await backend.rollKey(id, overlap: overlap, by: call.principal), status: .created)
         }
         add(.delete, "keys/{id}", for: .manageKeys, to: router) { call in
             _ = try call.query()
-            try await backend.revokeKey(call.keyID(), by: call.principal)
+            try await backend.revokeKey(call.objectID(), by: call.principal)
             return Response(status: .noContent)
         }
-    }
-}
-
-extension AuthenticatedRequest {
-    fileprivate func keyID() throws(ServiceError) -> Int64 {
-        guard let id = context.parameters.get("id").flatMap({ Int64($0) }), id > 0 else { throw ServiceError(.notFound) }
-        return id
     }
 }
 

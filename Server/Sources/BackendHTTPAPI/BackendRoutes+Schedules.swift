@@ -29,30 +29,23 @@ extension BackendRoutes {
         }
         add(.get, "schedules/{id}", for: .readSends, to: router) { call in
             _ = try call.query()
-            return try .json(await backend.schedule(call.scheduleID(), for: call.principal))
+            return try .json(await backend.schedule(call.objectID(), for: call.principal))
         }
         add(.put, "schedules/{id}", for: .send, to: router) { call in
             _ = try call.query()
-            let id = try call.scheduleID()
+            let id = try call.objectID()
             return try .json(
                 await backend.changeSchedule(id, to: try await scheduleRequest(call), for: call.principal))
         }
         add(.delete, "schedules/{id}", for: .recall, to: router) { call in
             _ = try call.query()
-            try await backend.cancelSchedule(call.scheduleID(), for: call.principal)
+            try await backend.cancelSchedule(call.objectID(), for: call.principal)
             return Response(status: .noContent)
         }
     }
 
     private func scheduleRequest(_ call: AuthenticatedRequest) async throws -> ScheduleRequest {
         try await call.request.readJSON(ScheduleRequest.self, known: FieldNames.schedule, limits: options.json)
-    }
-}
-
-extension AuthenticatedRequest {
-    fileprivate func scheduleID() throws(ServiceError) -> Int64 {
-        guard let id = context.parameters.get("id").flatMap({ Int64($0) }), id > 0 else { throw ServiceError(.notFound) }
-        return id
     }
 }
 

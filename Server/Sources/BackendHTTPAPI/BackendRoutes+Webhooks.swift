@@ -21,16 +21,16 @@ extension BackendRoutes {
         }
         add(.get, "webhooks/{id}", for: .manageWebhooks, to: router) { call in
             _ = try call.query()
-            return try .json(await backend.webhook(call.webhookID()))
+            return try .json(await backend.webhook(call.objectID()))
         }
         add(.put, "webhooks/{id}", for: .manageWebhooks, to: router) { call in
             _ = try call.query()
-            let id = try call.webhookID()
+            let id = try call.objectID()
             return try .json(await backend.changeWebhook(id, to: try await webhookRequest(call), by: call.principal))
         }
         add(.delete, "webhooks/{id}", for: .manageWebhooks, to: router) { call in
             _ = try call.query()
-            try await backend.removeWebhook(call.webhookID(), by: call.principal)
+            try await backend.removeWebhook(call.objectID(), by: call.principal)
             return Response(status: .noContent)
         }
         addWebhookActRoutes(to: router)
@@ -39,18 +39,18 @@ extension BackendRoutes {
     private func addWebhookActRoutes(to router: some RouterMethods<ServiceRequestContext>) {
         add(.post, "webhooks/{id}/roll", for: .manageWebhooks, to: router) { call in
             _ = try call.query()
-            let id = try call.webhookID()
+            let id = try call.objectID()
             let roll = try await call.request.readJSON(KeyRoll.self, known: FieldNames.keyRoll, limits: options.json)
             let overlap = Duration.seconds(roll.overlapSeconds ?? 86_400)
             return try .secret(await backend.rollWebhookSecret(id, overlap: overlap, by: call.principal), status: .created)
         }
         add(.post, "webhooks/{id}/ping", for: .manageWebhooks, to: router) { call in
             _ = try call.query()
-            return try .json(await backend.pingWebhook(call.webhookID()), status: .accepted)
+            return try .json(await backend.pingWebhook(call.objectID()), status: .accepted)
         }
         add(.post, "webhooks/{id}/replay", for: .manageWebhooks, to: router) { call in
             _ = try call.query()
-            let id = try call.webhookID()
+            let id = try call.objectID()
             let replay = try await call.request.readJSON(
                 WebhookReplayRequest.self, known: FieldNames.webhookReplay, limits: options.json)
             return try .json(await backend.replay(replay, of: id, by: call.principal), status: .accepted)
@@ -60,19 +60,12 @@ extension BackendRoutes {
             let limit = try query.number("limit", in: 1...RichPushBackend.deliveryPageLimit)
             return try .json(
                 await backend.deliveries(
-                    of: call.webhookID(), state: query["state"], before: query["before"], limit: limit))
+                    of: call.objectID(), state: query["state"], before: query["before"], limit: limit))
         }
     }
 
     private func webhookRequest(_ call: AuthenticatedRequest) async throws -> WebhookRequest {
         try await call.request.readJSON(WebhookRequest.self, known: FieldNames.webhook, limits: options.json)
-    }
-}
-
-extension AuthenticatedRequest {
-    fileprivate func webhookID() throws(ServiceError) -> Int64 {
-        guard let id = context.parameters.get("id").flatMap({ Int64($0) }), id > 0 else { throw ServiceError(.notFound) }
-        return id
     }
 }
 

@@ -161,6 +161,12 @@ struct AuthenticatedRequest: Sendable {
         return id
     }
 
+    /// The number in the path, of a key, a schedule or a webhook. One that cannot exist is as unknown as one that does not.
+    func objectID() throws(ServiceError) -> Int64 {
+        guard let id = context.parameters.get("id").flatMap({ Int64($0) }), id > 0 else { throw ServiceError(.notFound) }
+        return id
+    }
+
     /// The query, of which only the named parameters are known to the route.
     func query(_ allowed: String...) throws(ServiceError) -> QueryParameters {
         try QueryParameters(of: request, allowed: Set(allowed))

@@ -61,7 +61,8 @@ import Testing
                 SQLStatement("INSERT INTO backend_counters VALUES (1, 'user', $1)"), [.integer(Self.number - 1)])
         }
         _ = try await test.store.addWebhook(
-            WebhookDraft(url: "https://example.org/", events: WebhookEvent.Kind.allCases, description: ""), salt: [1], limit: 9,
+            WebhookDraft(url: "https://example.org/", events: WebhookEvent.Kind.allCases, description: ""), state: .enabled,
+            salt: [1], limit: 9,
             at: test.clock.now, audit: nil)
         let zed = try await test.user("Zaphod", .sender)
         #expect(zed.userID.number == Self.number)

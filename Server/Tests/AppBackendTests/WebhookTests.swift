@@ -132,7 +132,7 @@ struct WebhookTests {
         #expect(try await scene.test.backend.webhook(webhook.id).secret == nil)
     }
 
-    @Test("a send is told from its acceptance to its end, with what became of it, or that it was recalled")
+    @Test("a webhook gets events when a send is accepted, ends with its counts, or is recalled")
     func sends() async throws {
         let scene = try await Scene()
         _ = try await scene.create("*")
@@ -276,6 +276,20 @@ struct WebhookTests {
         try await scene.deliver(times: 10)
         #expect(try await scene.deliveries(webhook, "delivered").count == 20)
         #expect(scene.receiver.addresses.last == "https://example.org/new")
+    }
+
+    @Test("a webhook that is created disabled gets only what happens after it is enabled")
+    func createdDisabled() async throws {
+        let scene = try await Scene()
+        var request = WebhookRequest(url: "https://example.org/hook", events: ["send.accepted"], enabled: false)
+        let webhook = try await scene.test.backend.createWebhook(request, by: scene.root)
+        #expect(!webhook.enabled && webhook.fault == nil)
+        _ = try await scene.test.send(scene.ann)
+        request.enabled = nil
+        _ = try await scene.test.backend.changeWebhook(webhook.id, to: request, by: scene.root)
+        let id = try await scene.test.send(scene.ann)
+        try await scene.deliver()
+        #expect(scene.receiver.requests.compactMap(\.data).map(\.send) == ["\(id)"])
     }
 
     @Test("410 disables a webhook at once")

@@ -55,7 +55,7 @@ struct BackupTests {
             try connection.script(
                 """
                 CREATE TABLE filling (bytes BLOB NOT NULL);
-                WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 4000)
+                WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 8000)
                 INSERT INTO filling SELECT zeroblob(2000) FROM n
                 """)
         }
@@ -65,10 +65,10 @@ struct BackupTests {
         try await command.backUp(to: store.folder + "/copy") { bytes in reports.withLock { $0.append(bytes) } }
         let found = reports.withLock { $0 }
         #expect(found.count > 5 && found == found.sorted(), "\(found)")
-        // A few pages are read twice.
+        // A page or so of each table and index is read twice, which is little of a database of this size.
         let last = try #require(found.last)
         #expect(last > used / 2, "\(found) of \(used)")
-        #expect(last <= used + used / 50, "\(found) of \(used)")
+        #expect(last <= used + used / 100, "\(found) of \(used)")
         try command.close()
     }
 

@@ -173,7 +173,12 @@ extension ServiceError {
     public static let scheduleMovedOn = ServiceError(.conflict, "the schedule was changed, or sent by another node")
 }
 
-extension ScheduleRequest {
+/// A value that is stored as JSON; equal values have the same text.
+public protocol StoredAsText: Codable {}
+
+extension ScheduleRequest: StoredAsText {}
+
+extension StoredAsText {
     /// The form in which it is stored.
     public var storedText: String {
         get throws {

@@ -1,12 +1,6 @@
 import AuditTrail
 import RichPushModel
 
-#if canImport(FoundationEssentials)
-    import FoundationEssentials
-#else
-    import Foundation
-#endif
-
 /// A receiver of events, which an administrator named by its address.
 public struct Webhook: Hashable, Sendable {
     /// Whether events are delivered; the raw value is stored.
@@ -109,8 +103,8 @@ public struct WebhookEvent: Hashable, Sendable {
     }
 }
 
-/// The `data` of an event: ids, counts and states, no words and no content.
-public struct WebhookData: Hashable, Sendable, Codable {
+/// The `data` of an event, as it is stored and sent: ids, counts and states, no words and no content.
+public struct WebhookData: Hashable, Sendable, StoredAsText {
     /// One receipt of an installation.
     public struct Receipt: Hashable, Sendable, Codable {
         public var send: String
@@ -142,21 +136,6 @@ public struct WebhookData: Hashable, Sendable, Codable {
 
     /// Creates data without a field.
     public init() {}
-
-    /// The form in which it is stored and sent.
-    public var storedText: String {
-        get throws {
-            let encoder = JSONEncoder()
-            encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
-            return String(decoding: try encoder.encode(self), as: UTF8.self)
-        }
-    }
-
-    /// Reads the stored form.
-    public init?(storedText: String) {
-        guard let read = try? JSONDecoder().decode(Self.self, from: Data(storedText.utf8)) else { return nil }
-        self = read
-    }
 }
 
 extension WebhookEvent {

@@ -85,7 +85,7 @@ public struct WebhookDeliveryQuery: Hashable, Sendable {
 public protocol WebhookStore: Sendable {
     /// Stores a webhook under the next number. Throws `quota-exceeded` when there are `limit`.
     func addWebhook(
-        _ draft: WebhookDraft, salt: [UInt8], limit: Int, at now: Timestamp, audit entry: AuditEntry?
+        _ draft: WebhookDraft, state: Webhook.State, salt: [UInt8], limit: Int, at now: Timestamp, audit entry: AuditEntry?
     ) async throws -> Webhook
 
     /// Replaces what an administrator said, and enables or disables it; what waits for a webhook that is enabled anew is tried at once.

@@ -76,18 +76,21 @@ extension RichPushBackend {
         sender: String? = nil, isWaiting: Bool = false, before: String? = nil, limit: Int? = nil, for principal: Principal
     ) async throws -> ScheduleList {
         let limit = min(max(limit ?? 50, 1), Self.schedulePageLimit)
-        let below = try before.map { text in
-            guard let number = Int64(text), number > 0 else {
-                throw ServiceError(.invalidField, "before: a cursor is the next of the page before")
-            }
-            return number
-        }
+        let below = try before.map(Self.numberCursor)
         let found = try await parts.store.schedules(
             ScheduleQuery(
                 of: try await self.sender(sender, for: principal), isWaiting: isWaiting, below: below, limit: limit + 1))
         let page = found.prefix(limit)
         return ScheduleList(
             schedules: page.map(shown), next: found.count > limit ? page.last.map { "\($0.id)" } : nil)
+    }
+
+    /// The number below which the next page of a list begins.
+    static func numberCursor(_ text: String) throws(ServiceError) -> Int64 {
+        guard let number = Int64(text), number > 0 else {
+            throw ServiceError(.invalidField, "before: a cursor is the next of the page before")
+        }
+        return number
     }
 
     private static let noSchedule = ServiceError(.notFound, "there is no such schedule")

@@ -20,6 +20,8 @@ public struct WebhookRequest: Sendable, Codable {
         self.description = description
         self.enabled = enabled
     }
+
+    fileprivate var state: Webhook.State { enabled == false ? .disabled : .enabled }
 }
 
 /// A webhook as lists show it.
@@ -125,19 +127,23 @@ extension RichPushBackend {
     public func createWebhook(_ request: WebhookRequest, by principal: Principal) async throws -> WebhookAnswer {
         let draft = try draft(of: request)
         let (now, salt) = (parts.clock.now, WebhookSecrets.randomSalt())
-        var webhook = try await parts.store.addWebhook(
-            draft, salt: salt, limit: Self.webhookLimit, at: now,
-            audit: principal.entry(.webhookCreated, at: now, details: Self.details(of: draft)))
-        if request.enabled == false {
-            webhook = try await change(webhook.id, to: draft, .disabled, by: principal)
-        }
+        let entry = principal.entry(
+            .webhookCreated, at: now, details: "state=\(request.state.rawValue) \(Self.details(of: draft))")
+        let webhook = try await parts.store.addWebhook(
+            draft, state: request.state, salt: salt, limit: Self.webhookLimit, at: now, audit: entry)
         return try await shown(webhook, secret: parts.webhookSecrets.secret(salt: salt))
     }
 
     /// Replaces what was said of a webhook. Throws `invalid-field` and `not-found`.
     public func changeWebhook(_ id: Int64, to request: WebhookRequest, by principal: Principal) async throws -> WebhookAnswer {
         let draft = try draft(of: request)
-        return try await shown(try await change(id, to: draft, request.enabled == false ? .disabled : .enabled, by: principal))
+        let now = parts.clock.now
+        let entry = principal.entry(
+            .webhookChanged, at: now, object: "\(id)", details: "state=\(request.state.rawValue) \(Self.details(of: draft))")
+        guard
+            let webhook = try await parts.store.changeWebhook(id, to: draft, state: request.state, at: now, audit: entry)
+        else { throw Self.noWebhook }
+        return try await shown(webhook)
     }
 
     /// Makes a new secret, which the answer holds; requests are signed with the old one too until `overlap` has passed, at most 7 days.
@@ -197,12 +203,7 @@ extension RichPushBackend {
             }
             return state
         }
-        let below = try before.map { text in
-            guard let number = Int64(text), number > 0 else {
-                throw ServiceError(.invalidField, "before: a cursor is the next of the page before")
-            }
-            return number
-        }
+        let below = try before.map(Self.numberCursor)
         _ = try await existing(id)
         let limit = min(max(limit ?? 50, 1), Self.deliveryPageLimit)
         let found = try await parts.store.deliveries(
@@ -250,18 +251,6 @@ extension RichPushBackend {
 
     private func existing(_ id: Int64) async throws -> Webhook {
         guard let webhook = try await parts.store.webhook(id) else { throw Self.noWebhook }
-        return webhook
-    }
-
-    private func change(
-        _ id: Int64, to draft: WebhookDraft, _ state: Webhook.State, by principal: Principal
-    ) async throws -> Webhook {
-        let now = parts.clock.now
-        let entry = principal.entry(
-            .webhookChanged, at: now, object: "\(id)", details: "state=\(state.rawValue) \(Self.details(of: draft))")
-        guard let webhook = try await parts.store.changeWebhook(id, to: draft, state: state, at: now, audit: entry) else {
-            throw Self.noWebhook
-        }
         return webhook
     }
 

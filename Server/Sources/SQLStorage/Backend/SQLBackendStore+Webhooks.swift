@@ -6,7 +6,7 @@ import ServiceErrors
 /// Webhooks, and what waits for them.
 extension SQLBackendStore {
     public func addWebhook(
-        _ draft: WebhookDraft, salt: [UInt8], limit: Int, at now: Timestamp, audit entry: AuditEntry?
+        _ draft: WebhookDraft, state: Webhook.State, salt: [UInt8], limit: Int, at now: Timestamp, audit entry: AuditEntry?
     ) async throws -> Webhook {
         try await writing { transaction in
             // The counter's row orders requests at the same moment.
@@ -14,10 +14,11 @@ extension SQLBackendStore {
             guard try transaction.rows(WebhookSQL.list).count < limit else {
                 throw ServiceError(.quotaExceeded, "there are \(limit) webhooks already; remove one first")
             }
-            try transaction.run(WebhookSQL.insert, id, draft.url, draft.storedEvents, draft.description, salt, now)
+            try transaction.run(
+                WebhookSQL.insert, id, draft.url, draft.storedEvents, draft.description, salt, now, state.rawValue)
             try transaction.run(WebhookSQL.insertLease, id)
             try transaction.audit(entry, object: "\(id)")
-            return Webhook(id: id, draft: draft, state: .enabled, fault: nil, salt: salt, formerSalt: nil, createdAt: now)
+            return Webhook(id: id, draft: draft, state: state, fault: nil, salt: salt, formerSalt: nil, createdAt: now)
         }
     }
 
@@ -238,7 +239,7 @@ private enum WebhookSQL {
     static let insert = SQLStatement(
         """
         INSERT INTO webhooks (app_id, webhook_id, url, events, description, state, salt, created_at)
-        VALUES ($1, $2, $3, $4, $5, 'enabled', $6, $7)
+        VALUES ($1, $2, $3, $4, $5, $8, $6, $7)
         """)
     static let insertLease = SQLStatement(
         "INSERT INTO webhook_leases (app_id, webhook_id, leased_until, pauses, failures) VALUES ($1, $2, 0, 0, 0)")

@@ -75,16 +75,8 @@ struct WebhookClient: WebhookTransport {
             if state == .active { continuation.yield(Self.lookUp(host)) }
             continuation.finish()
         }
-        return await withTaskGroup(of: [String]?.self) { group in
-            group.addTask { await results.first { _ in true } }
-            group.addTask { [clock] in
-                try? await clock.sleep(for: WebhookDispatcher.attemptTime)
-                return nil
-            }
-            let first = await group.next() ?? nil
-            group.cancelAll()
-            return first.flatMap { $0.isEmpty ? nil : $0 }
-        }
+        let found = await clock.attempt(orElse: nil) { await results.first { _ in true } }
+        return found.flatMap { $0.isEmpty ? nil : $0 }
     }
 
     private static func lookUp(_ host: String) -> [String] {
@@ -119,17 +111,8 @@ private struct PinnedConnection: WebhookConnection {
     let clock: any ServiceClock
 
     func post(_ message: WebhookMessage) async -> WebhookReply {
-        await withTaskGroup(of: WebhookReply.self) { group in
-            group.addTask {
-                do { return try await exchange(message) } catch { return .unreachable(Self.reason(of: error)) }
-            }
-            group.addTask {
-                try? await clock.sleep(for: WebhookDispatcher.attemptTime)
-                return .unreachable(Self.late)
-            }
-            let first = await group.next()
-            group.cancelAll()
-            return first ?? .unreachable(Self.late)
+        await clock.attempt(orElse: .unreachable(Self.late)) {
+            do { return try await exchange(message) } catch { return .unreachable(Self.reason(of: error)) }
         }
     }
 
@@ -160,6 +143,23 @@ private struct PinnedConnection: WebhookConnection {
         case is NIOSSLError, is NIOSSLExtraError: "the receiver's certificate is not trusted"
         case let error as HTTPClientError where [.deadlineExceeded, .readTimeout, .connectTimeout].contains(error): late
         default: "the connection broke"
+        }
+    }
+}
+
+extension ServiceClock {
+    /// What the work gives, or `late` when the time of an attempt is over first. The work then ends with its task.
+    fileprivate func attempt<Result: Sendable>(
+        orElse late: Result, _ work: @escaping @Sendable () async -> Result
+    ) async -> Result {
+        await withTaskGroup(of: Result.self) { group in
+            group.addTask(operation: work)
+            group.addTask {
+                try? await sleep(for: WebhookDispatcher.attemptTime)
+                return late
+            }
+            defer { group.cancelAll() }
+            return await group.next() ?? late
         }
     }
 }

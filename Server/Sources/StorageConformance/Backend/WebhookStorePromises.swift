@@ -19,7 +19,8 @@ public enum WebhookStorePromises {
         _ events: [WebhookEvent.Kind] = [.sendEnded], limit: Int = 20, to store: any BackendStore
     ) async throws -> Webhook {
         try await store.addWebhook(
-            WebhookDraft(url: "https://example.org/hook", events: events, description: "Shop"), salt: [1, 2, 3], limit: limit,
+            WebhookDraft(url: "https://example.org/hook", events: events, description: "Shop"), state: .enabled, salt: [1, 2, 3],
+            limit: limit,
             at: Sample.start, audit: nil)
     }
 

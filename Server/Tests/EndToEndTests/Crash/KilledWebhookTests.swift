@@ -74,7 +74,7 @@ struct KilledWebhookTests {
         let now = SystemClock().now
         let salt: [UInt8] = Array(repeating: 7, count: 16)
         let draft = WebhookDraft(url: receiver.address, events: [.sendAccepted], description: "")
-        let webhook = try await store.addWebhook(draft, salt: salt, limit: 20, at: now, audit: nil)
+        let webhook = try await store.addWebhook(draft, state: .enabled, salt: salt, limit: 20, at: now, audit: nil)
         receiver.expect(storage.webhookSecrets.secret(salt: salt), failing: 30, hangsOf100_000: 20)
         for start in stride(from: 0, to: events, by: devices) {
             try await withThrowingTaskGroup(of: Void.self) { group in

@@ -8,7 +8,7 @@ import SharedAccess
 import Synchronization
 import Testing
 
-/// A server of somebody else that gets events: it verifies each, fails, hangs and restarts as a test says.
+/// A webhook receiver. It verifies each request; a test makes it fail, hang or restart.
 final class WebhookReceiver: Sendable {
     /// A request whose signature is right.
     struct Event: Sendable {
