@@ -95,11 +95,14 @@ struct WebhookClientTests {
     @Test("a name of the machine is looked up, and its receiver called at the address that was looked at")
     func lookedUp() async throws {
         try await Self.withServer(answer: Self.answer("204 Done")) { port, counter in
-            let reply = try await Self.post(
-                to: "http://localhost:\(port)/", allowing: Self.networks("127.0.0.0/8", "::1/128"))
-            // Where the name stands for the machine's IPv6 address too, nothing listens there.
-            #expect(reply == .status(204, retryAfter: nil, text: "") || reply == .unreachable("nothing answers at the address"))
-            if counter.connections > 0 { #expect(counter.text.lowercased().contains("host: localhost:\(port)\r\n")) }
+            // Where the name stands for the machine's IPv6 address too, nothing listens there, and either may be chosen.
+            var reply = WebhookReply.unreachable("")
+            for _ in 0..<30 where counter.connections == 0 {
+                reply = try await Self.post(
+                    to: "http://localhost:\(port)/", allowing: Self.networks("127.0.0.0/8", "::1/128"))
+            }
+            #expect(reply == .status(204, retryAfter: nil, text: ""))
+            #expect(counter.text.lowercased().contains("host: localhost:\(port)\r\n"))
         }
     }
 
@@ -114,12 +117,16 @@ struct WebhookClientTests {
         #expect(
             try await Self.post(to: "https://no-such-host.invalid/", allowing: allowed) == .unreachable("the host has no address")
         )
-        for garbage in ["nonsense\r\n\r\n", "HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nab", ""] {
+        for garbage in ["nonsense\r\n\r\n", ""] {
             try await Self.withServer(answer: garbage) { port, _ in
                 let reply = try await Self.post(to: "http://127.0.0.1:\(port)/", allowing: allowed)
-                let isCut = reply == .status(200, retryAfter: nil, text: "")
-                #expect(reply == .unreachable("the connection broke") || isCut, "\(reply)")
+                #expect(reply == .unreachable("the connection broke"))
             }
+        }
+        // The status has arrived, and it is what counts.
+        try await Self.withServer(answer: "HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nab") { port, _ in
+            let reply = try await Self.post(to: "http://127.0.0.1:\(port)/", allowing: allowed)
+            #expect(reply == .status(200, retryAfter: nil, text: ""))
         }
         try await Self.withServer(answer: "HTTP/1.1 400 No\r\nContent-Length: 0\r\n\r\n") { port, _ in
             let reply = try await Self.post(to: "https://127.0.0.1:\(port)/", allowing: allowed)
