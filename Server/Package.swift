@@ -205,8 +205,8 @@ let package = Package(
         target(
             "BackendHTTPAPI",
             [
-                "AuditTrail", "AppBackend", "HTTPService", "PushHub", "ServiceErrors", "SharedAccess", "WireText", .hummingbird,
-                .httpTypes, .nioCore, .richPushModel, .yams,
+                "AuditTrail", "AppBackend", "ConsolePage", "HTTPService", "PushHub", "ServiceErrors", "SharedAccess", "WireText",
+                .hummingbird, .httpTypes, .nioCore, .richPushModel, .yams,
             ], resources: [.embedInCode("APIPage")]),
         tests(
             "BackendHTTPAPITests",
@@ -216,6 +216,9 @@ let package = Package(
                 "SQLiteDatabase", "ServerObservability", "ServiceErrors", "SharedAccess", "TagExpressions", .hummingbirdTesting,
                 .richPushModel,
             ]),
+        target(
+            "ConsolePage", ["HTTPService", "ServiceErrors", .hummingbird, .httpTypes, .nioCore], resources: [.embedInCode("Page")]
+        ),
         target(
             "ContentStorage",
             [
@@ -377,7 +380,8 @@ let package = Package(
         lab(
             "SimulatedPhonePage",
             [
-                "APNsProtocol", "DeviceSimulation", "HTTPService", "ServiceErrors", .hummingbird, .httpTypes, .nioCore, .nioPosix,
+                "APNsProtocol", "ConsolePage", "DeviceSimulation", "HTTPService", "ServiceErrors", .hummingbird, .httpTypes,
+                .nioCore, .nioPosix,
                 .richPushModel, .serviceLifecycle,
             ],
             resources: [.embedInCode("Page")]),

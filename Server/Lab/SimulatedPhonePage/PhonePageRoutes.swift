@@ -1,3 +1,4 @@
+import ConsolePage
 import DeviceSimulation
 import HTTPService
 import HTTPTypes
@@ -178,14 +179,11 @@ private struct PhonePageAssets: Sendable {
     private let assets: [String: EmbeddedFile]
 
     init() {
-        var assets = ["clarion.svg": EmbeddedFile("image/svg+xml", PackageResources.clarion_svg)]
-        for (name, bytes) in Self.styles { assets[name + ".css"] = EmbeddedFile("text/css; charset=utf-8", bytes) }
-        for (name, bytes) in Self.scripts { assets[name + ".js"] = EmbeddedFile("text/javascript; charset=utf-8", bytes) }
-        self.assets = assets
+        assets = PageFiles.styles(own: Self.styles).merging(PageFiles.scripts(own: Self.scripts)) { first, _ in first }
     }
 
     private static let styles: [String: [UInt8]] = [
-        "app": PackageResources.app_css, "base": PackageResources.base_css, "compose": PackageResources.compose_css,
+        "app": PackageResources.app_css, "compose": PackageResources.compose_css,
         "content": PackageResources.content_css, "controls": PackageResources.controls_css, "desk": PackageResources.desk_css,
         "frame": PackageResources.frame_css, "notices": PackageResources.notices_css, "panel": PackageResources.panel_css,
         "springboard": PackageResources.springboard_css, "story": PackageResources.story_css,
@@ -195,20 +193,20 @@ private struct PhonePageAssets: Sendable {
     private static let scripts: [String: [UInt8]] = [
         "about": PackageResources.about_js, "actors": PackageResources.actors_js, "announce": PackageResources.announce_js,
         "app": PackageResources.app_js, "bodytext": PackageResources.bodytext_js,
-        "choices": PackageResources.choices_js, "compose": PackageResources.compose_js,
+        "compose": PackageResources.compose_js,
         "connection": PackageResources.connection_js,
         "content": PackageResources.content_js, "controls": PackageResources.controls_js, "cover": PackageResources.cover_js,
-        "dom": PackageResources.dom_js, "drop": PackageResources.drop_js, "fit": PackageResources.fit_js,
+        "drop": PackageResources.drop_js, "fit": PackageResources.fit_js,
         "focus": PackageResources.focus_js,
         "foot": PackageResources.foot_js, "format": PackageResources.format_js, "gestures": PackageResources.gestures_js,
         "guide": PackageResources.guide_js, "handpush": PackageResources.handpush_js, "handset": PackageResources.handset_js,
-        "icons": PackageResources.icons_js, "journey": PackageResources.journey_js, "main": PackageResources.main_js,
+        "journey": PackageResources.journey_js, "main": PackageResources.main_js,
         "notices": PackageResources.notices_js, "options": PackageResources.options_js, "panel": PackageResources.panel_js,
         "phone": PackageResources.phone_js, "player": PackageResources.player_js, "pushes": PackageResources.pushes_js,
         "reasons": PackageResources.reasons_js, "rich": PackageResources.rich_js, "save": PackageResources.save_js,
         "sent": PackageResources.sent_js, "springboard": PackageResources.springboard_js, "stage": PackageResources.stage_js,
         "state": PackageResources.state_js, "story": PackageResources.story_js, "templates": PackageResources.templates_js,
-        "timeline": PackageResources.timeline_js, "toast": PackageResources.toast_js, "top": PackageResources.top_js,
+        "timeline": PackageResources.timeline_js, "top": PackageResources.top_js,
     ]
 
     /// The page itself.

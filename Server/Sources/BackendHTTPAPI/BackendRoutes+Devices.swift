@@ -29,9 +29,7 @@ extension BackendRoutes {
         }
         add(.get, "me", for: .readOneself, to: router) { call in
             _ = try call.query()
-            let principal = call.principal
-            return try .json(
-                SignedInUser(user: principal.name.text, role: principal.role.rawValue, installation: principal.installation))
+            return try .json(SignedInUser(call.principal))
         }
     }
 }
@@ -77,13 +75,23 @@ extension AuthenticatedRequest {
 }
 
 /// The answer to `GET /api/v1/me`.
-private struct SignedInUser: Encodable {
+struct SignedInUser: Encodable {
     /// The name as it was stored.
     var user: String
-    /// `user`, `sender` or `admin`.
+    /// `user`, `sender`, `admin`, `auditor` or `service`.
     var role: String
     /// The installation whose credential signed the request, if one did.
     var installation: InstallationID?
+    /// What the caller may do, by the names of the operations: `own` or `all`.
+    var operations: [String: String]
+
+    init(_ principal: Principal) {
+        user = principal.name.text
+        role = principal.role.rawValue
+        installation = principal.installation
+        let extents = BackendOperation.allCases.map { ($0.name, AccessTable.extent(of: $0, for: principal)) }
+        operations = Dictionary(uniqueKeysWithValues: extents.filter { $0.1 != .none }.map { ($0.0, "\($0.1)") })
+    }
 }
 
 /// The body of the rich push tutorial's `PUT /api/register/{id}` (Reference/AzureNotificationHubs.md#7-2), with the names that

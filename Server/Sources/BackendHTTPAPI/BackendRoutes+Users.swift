@@ -26,9 +26,9 @@ struct UserChange: Decodable {
 extension BackendRoutes {
     func addUserRoutes(to router: some RouterMethods<ServiceRequestContext>) {
         add(.get, "users", for: .readUsers, to: router) { call in
-            let query = try call.query("after", "limit")
+            let query = try call.query("after", "prefix", "limit")
             let limit = try query.number("limit", in: 1...1000) ?? 200
-            return try .json(await UserPage(backend, after: query["after"], limit: limit))
+            return try .json(await UserPage(backend, after: query["after"], prefix: query["prefix"], limit: limit))
         }
         add(.post, "users", for: .changeUsers, to: router) { call in
             _ = try call.query()
@@ -123,9 +123,10 @@ private struct UserPage: Encodable {
     /// The name after which the next page begins; absent on the last page.
     var next: String?
 
-    init(_ backend: RichPushBackend, after name: String?, limit: Int) async throws {
+    init(_ backend: RichPushBackend, after name: String?, prefix: String?, limit: Int) async throws {
         if let name, UserName(name) == nil { throw ServiceError(.invalidField, "after: a user name, as `next` gave it") }
-        let found = try await backend.users(after: name, limit: limit + 1)
+        if let prefix, UserName(prefix) == nil { throw ServiceError(.invalidField, "prefix: the beginning of a user name") }
+        let found = try await backend.users(after: name, prefix: prefix, limit: limit + 1)
         let page = found.prefix(limit)
         users = page.map(UserAnswer.init)
         next = found.count > limit ? page.last?.name.text : nil

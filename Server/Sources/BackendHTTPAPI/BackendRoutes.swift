@@ -83,10 +83,19 @@ public struct BackendRoutes: Sendable {
     func authenticate(
         _ request: Request, context: ServiceRequestContext, for operation: BackendOperation? = nil
     ) async throws -> Principal {
-        let credential = try AuthorizationHeader.credential(in: request.headers)
+        let credential = try credential(of: request)
         return try await backend.authenticate(credential, from: options.source(of: request, context: context), for: operation) {
             context.answerFields.add($0.fields)
         }
+    }
+
+    /// What the request is signed with: its `Authorization`, or without one the cookie of the console.
+    private func credential(of request: Request) throws(ServiceError) -> PresentedCredential {
+        if request.headers[.authorization] == nil, let secret = options.cookie.secret(in: request.headers) {
+            try SessionCookie.requireOwnPage(request)
+            return .consoleSession(secret)
+        }
+        return try AuthorizationHeader.credential(in: request.headers)
     }
 }
 
@@ -113,6 +122,8 @@ public struct BackendHTTPOptions: Sendable {
     public var requestLimit: Int
     /// The limits of JSON bodies.
     public var json: JSONLimits
+    /// The cookie of the console.
+    public var cookie: SessionCookie
     /// Whether an address is that of a proxy whose `X-Forwarded-For` is believed.
     public var isTrustedProxy: @Sendable (String) -> Bool
 
@@ -137,13 +148,15 @@ public struct BackendHTTPOptions: Sendable {
     /// Creates options.
     public init(
         clock: any ServiceClock = .system, uploadDeadline: Duration = .seconds(600), requestLimit: Int = 2_000,
-        json: JSONLimits = JSONLimits(), isTrustedProxy: @escaping @Sendable (String) -> Bool = { _ in false },
+        json: JSONLimits = JSONLimits(), cookie: SessionCookie = SessionCookie(isSecure: false),
+        isTrustedProxy: @escaping @Sendable (String) -> Bool = { _ in false },
         onUntrustedForwarding: @escaping @Sendable (String) -> Void = { _ in }
     ) {
         self.clock = clock
         self.uploadDeadline = uploadDeadline
         self.requestLimit = requestLimit
         self.json = json
+        self.cookie = cookie
         self.isTrustedProxy = isTrustedProxy
         self.onUntrustedForwarding = onUntrustedForwarding
     }

@@ -111,6 +111,11 @@ extension Settings.Listening {
         }
     }
 
+    /// Whether browsers reach the server over TLS.
+    public var isReachedOverTLS: Bool {
+        self.isBehindTLSProxy || tls != nil || self.publicURL?.lowercased().hasPrefix("https:") == true
+    }
+
     /// The HTTPS interface; absent means that there is none.
     public var tls: Settings.TLS? {
         get {

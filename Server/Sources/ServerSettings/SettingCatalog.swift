@@ -100,6 +100,9 @@ public struct SettingCatalog: Sendable {
     private let accounts = SettingHeading("Users")
     package let users = UserSettings()
 
+    private let consoleHeading = SettingHeading("Console")
+    package let console = ConsoleSettings()
+
     private let webhookHeading = SettingHeading("Webhooks")
     package let webhooks = WebhookSettings()
 
@@ -151,6 +154,22 @@ public struct WebhookSettings: SettingGroup {
         How long the server waits after the first attempt of an event that fails. Each later pause is four times as long, up to six hours. \
         With the default the last of 18 attempts is made after three days.
         """)
+}
+
+/// The console in the browser.
+public struct ConsoleSettings: SettingGroup {
+    package let path = Setting(
+        "console-path", .consolePath, default: "/console",
+        "Where the console is. A hub of the same name answers no requests then.")
+    package let isOff = Setting(
+        "without-console", .flag, default: false,
+        "Serve no console.")
+    package let idleTimeout = Setting(
+        "console-idle-timeout", .duration(.seconds(300) ... .seconds(86_400)), default: .seconds(1_800),
+        "How long a session of the console holds without being used.")
+    package let sessionLife = Setting(
+        "console-session-life", .duration(.seconds(300) ... .seconds(30 * 86_400)), default: .seconds(12 * 3600),
+        "How long a session of the console holds in any case; then the person signs in again.")
 }
 
 /// What one user of the app backend may do and take up.

@@ -41,6 +41,17 @@ extension SettingKind where Value == String {
             }, format: { $0 })
     }
 
+    /// Where the console is.
+    static var consolePath: SettingKind {
+        .scalar(
+            "a path of one segment, such as /console: 1 to 40 lower-case letters, digits and hyphens that is not taken",
+            parse: { text in
+                let (name, allowed) = (String(text.dropFirst()), Set(letters.prefix(26) + digits + "-"))
+                let fits = text.hasPrefix("/") && (1...40).contains(name.count) && name.allSatisfy(allowed.contains)
+                return fits && (name == "console" || !HubName.reserved.contains(name)) ? text : nil
+            }, format: { $0 })
+    }
+
     /// The beginning of a tag.
     static var tagPrefix: SettingKind {
         .word(

@@ -92,6 +92,13 @@ extension Settings {
 
     public var logging: Logging { Logging(level: self.logLevel, format: self.logFormat) }
 
+    /// Where a browser finds the console.
+    public var consoleAddress: String {
+        if let url = self.listening.publicURL { return url + self.console.path }
+        let host = self.listening.address.host
+        return "http://\(host.contains(":") ? "[\(host)]" : host):\(self.listening.address.port)\(self.console.path)"
+    }
+
     /// What these settings say to the app backend.
     package var backend: BackendSettings {
         var backend = BackendSettings()
@@ -103,6 +110,8 @@ extension Settings {
         backend.retention.audit = self.retention.audit
         backend.webhookNetworks = self.webhooks.networks
         backend.webhookRetryPause = self.webhooks.retryPause
+        backend.consoleIdle = self.console.idleTimeout
+        backend.consoleLife = self.console.sessionLife
         backend.minimumPasswordLength = self.users.minimumPasswordLength
         backend.userSendsPerMinute = self.users.userSendsPerMinute
         backend.senderSendsPerMinute = self.users.senderSendsPerMinute

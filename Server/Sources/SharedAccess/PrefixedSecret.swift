@@ -4,12 +4,14 @@ import Crypto
 ///
 /// 62⁴³ is more than 2²⁵⁶, so the secret cannot be guessed and its SHA-256 may be stored. The checksum is the CRC-32 of the random
 /// digits alone; it refuses a typing error without a query, and spares scanners false alarms. The form is `clk_[0-9A-Za-z]{49}` for
-/// a service key and `clt_[0-9A-Za-z]{49}` for a sign-in token.
+/// a service key; the other kinds have other prefixes.
 public struct PrefixedSecret: Sendable {
     /// What the secret is for; the raw value is its prefix.
     public enum Kind: String, Sendable, CaseIterable {
         case serviceKey = "clk_"
         case signInToken = "clt_"
+        case consoleLink = "cll_"
+        case consoleSession = "cls_"
     }
 
     public let kind: Kind

@@ -15,7 +15,7 @@ struct Clarion: AsyncParsableCommand {
             DemoHandOver.self, ServeCommand.self, EmulatorHandOver.self, PhoneHandOver.self, SendNotificationCommand.self,
             KeysCommand.self,
             StatusCommand.self, ExplainCommand.self, SendsCommand.self, SchedulesCommand.self, RecallCommand.self,
-            HubCommand.self, UserCommand.self, KeyCommand.self,
+            HubCommand.self, UserCommand.self, ConsoleCommand.self, KeyCommand.self,
             TokenCommand.self, AuditCommand.self, ConfigCommand.self,
             DatabaseCommand.self,
             ContentCommand.self, DoctorCommand.self, InitCommand.self, VersionCommand.self,

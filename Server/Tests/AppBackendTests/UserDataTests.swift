@@ -21,7 +21,7 @@ import Testing
     private static let personal: Set<String> = [
         "users", "installation_credentials", "bindings", "user_tags", "contents", "rich_notifications", "audience_index",
         "repeat_keys", "read_marks", "receipts", "audit_entries", "devices", "device_tags", "notifications",
-        "target_failures", "identities", "sign_in_tokens", "service_keys", "schedules",
+        "target_failures", "identities", "sign_in_tokens", "console_sessions", "service_keys", "schedules",
         "webhook_deliveries",
     ]
 
@@ -132,6 +132,8 @@ import Testing
     /// Tokens, a key and an identity.
     private func fillSignIns(_ test: TestBackend, _ backend: RichPushBackend, _ zed: Principal) async throws {
         _ = try await backend.mintSignInToken(SignInTokenRequest(user: "zaphod"))
+        let link = try await backend.makeConsoleLink(for: "zaphod")
+        _ = try await backend.beginConsoleSession(link: link.secret, from: TestBackend.source)
         _ = try await backend.mintSignInToken(SignInTokenRequest(user: "bob"), by: zed)
         _ = try await backend.createKey(ServiceKeyRequest(name: "late", scopes: ["send"]), by: zed)
         _ = try await test.database.write { connection in

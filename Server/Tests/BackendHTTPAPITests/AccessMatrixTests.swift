@@ -69,6 +69,16 @@ struct AccessMatrixTests {
         }
     }
 
+    /// Sessions of the console, as the page of the console sends them.
+    private static func sessions(_ bench: BackendBench) async throws -> [Caller] {
+        var callers: [Caller] = []
+        for (name, role) in [("ann", UserRole.user), ("sam", .sender), ("root", .admin), ("eve", .auditor)] {
+            let headers = try await bench.consoleSession(of: name)
+            callers.append(Caller(name: "\(name) in the console", headers: headers) { $0.roles[role] ?? .none })
+        }
+        return callers
+    }
+
     /// Keys with each scope alone, one that has expired and one that was revoked.
     private static func keys(_ bench: BackendBench) async throws -> [Caller] {
         var callers: [Caller] = []
@@ -111,7 +121,8 @@ struct AccessMatrixTests {
             let token = Caller(
                 name: "a one-time token", headers: [.authorization: "Bearer \(minted.token)"], refusal: .unknownCaller,
                 extent: { $0.token })
-            for caller in callers + [phone, token] {
+            // A session would have expired meanwhile.
+            for caller in try await callers + Self.sessions(bench) + [phone, token] {
                 let request = try Self.request(
                     route, installation: caller.name == phone.name ? "phone-\(number)" : "unknown-phone")
                 let answer = try await bench.json(request.method, request.uri, headers: caller.headers, "{\"unknown\":true}")
@@ -126,7 +137,7 @@ struct AccessMatrixTests {
             }
         }
         #expect(differences == [], "\(differences.count) of \(count):\n\(differences.joined(separator: "\n"))")
-        #expect(count == bench.accessRoutes.count * (callers.count + 2))
+        #expect(count == bench.accessRoutes.count * (callers.count + 6))
     }
 
     @Test("every route of the API is an operation of the table")

@@ -16,7 +16,7 @@ struct AccessPage {
 
         | Caller | Signs with |
         | --- | --- |
-        | user, sender, admin, auditor | User name and password (`Authorization: Basic`). The column is the role of the user. |
+        | user, sender, admin, auditor | User name and password (`Authorization: Basic`), or the cookie of a session of the [console](Console.md). The column is the role of the user. |
         | installation | The credential that `PUT /api/v1/installations/{id}` answers with (`Authorization: Bearer`). It acts for its user. |
         | token | A one-time token that begins with `clt_`, or a token of a trusted issuer (`Authorization: Bearer`). It is exchanged for a credential. |
         | service key | A key that begins with `clk_` (`Authorization: Bearer`). Its scopes decide alone, and a key has one or more of them. |

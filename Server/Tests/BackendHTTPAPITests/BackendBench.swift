@@ -42,7 +42,10 @@ final class BackendBench: Sendable {
     /// The picture of the rich push tutorial's send.
     static let picture = Fixtures.png(name: "picture")
 
-    init(settings: BackendSettings = BackendSettings(), requestLimit: Int = 2_000) async throws {
+    init(
+        settings: BackendSettings = BackendSettings(), requestLimit: Int = 2_000, isSecure: Bool = false,
+        consolePath: String = "/console"
+    ) async throws {
         folder = NSTemporaryDirectory() + "clarion-http-\(UUID().uuidString)"
         try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
         database = try await TestEngine.chosen.open(folder + "/clarion.sqlite")
@@ -70,8 +73,11 @@ final class BackendBench: Sendable {
         let router = ServiceRouter(options: service)
         HealthRoutes(checks: [ReadinessCheck(name: "storage") { [database] in _ = try await database.tableNames() }])
             .addRoutes(to: router)
-        let routes = BackendRoutes(backend: backend, options: BackendHTTPOptions(clock: clock, requestLimit: requestLimit))
+        let options = BackendHTTPOptions(
+            clock: clock, requestLimit: requestLimit, cookie: SessionCookie(isSecure: isSecure))
+        let routes = BackendRoutes(backend: backend, options: options)
         routes.addRoutes(to: router)
+        ConsoleRoutes(backend: backend, options: options, path: consolePath).addRoutes(to: router)
         // The route of the content is added by itself, since a ticket takes the place of a caller there.
         accessRoutes = routes.operations.all.merging(["GET notifications/{id}": .readInbox]) { noted, _ in noted }
         admission = routes.admission

@@ -50,11 +50,14 @@ struct SignInTests {
     @Test("answers who is signed in")
     func me() async throws {
         let bench = try await BackendBench()
-        #expect(try await bench.call(.get, "/api/v1/me", as: "sam").text == #"{"role":"sender","user":"sam"}"#)
+        let sam = try await bench.call(.get, "/api/v1/me", as: "sam").text
+        #expect(sam.hasSuffix(#""send":"all","store-content":"own"},"role":"sender","user":"sam"}"#))
         let phone = try await bench.signIn("phone-1", as: "ann")
         #expect(
             try await bench.call(.get, "/api/me", headers: phone).text
-                == #"{"installation":"phone-1","role":"user","user":"ann"}"#)
+                == #"{"installation":"phone-1","operations":{"ask-who-they-are":"own","mark-notifications-as-read":"own","#
+                + #""post-receipts":"own","read-notifications-and-their-contents":"own","register-an-installation":"own","#
+                + #""remove-an-installation":"own","reply":"own"},"role":"user","user":"ann"}"#)
     }
 
     @Test("of an unknown user and with a wrong password look the same, and end in a wait")

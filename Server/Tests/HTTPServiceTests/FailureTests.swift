@@ -94,6 +94,15 @@ struct FailureTests {
         #expect(harness.log.lines.first?.level == .notice)
     }
 
+    @Test(
+        "for want of credentials makes no browser ask for a password when a script of a page calls",
+        arguments: [("cors", #"Bearer realm="clarion""#), ("navigate", #"Basic realm="clarion", charset="UTF-8""#)])
+    func unauthenticatedPage(mode: String, challenge: String) async throws {
+        let name = try #require(HTTPField.Name("Sec-Fetch-Mode"))
+        let response = try await harness.call(.get, "/login", headers: [name: mode])
+        #expect(response.headers[.wwwAuthenticate] == challenge)
+    }
+
     @Test("on an unknown path is logged without the path")
     func unknownPath() async throws {
         let response = try await harness.call(.get, "/api/SECRET")

@@ -492,6 +492,19 @@ CREATE TABLE sign_in_tokens (
     PRIMARY KEY (app_id, digest));
 CREATE INDEX sign_in_tokens_by_name ON sign_in_tokens (app_id, folded_name);
 CREATE INDEX sign_in_tokens_by_expiry ON sign_in_tokens (app_id, expires_at);
+CREATE TABLE console_sessions (
+    app_id BIGINT NOT NULL,
+    session_key TEXT COLLATE "C" NOT NULL,
+    kind TEXT COLLATE "C" NOT NULL,
+    user_id BIGINT NOT NULL,
+    role TEXT COLLATE "C" NOT NULL,
+    credential_version BIGINT NOT NULL,
+    created_at BIGINT NOT NULL,
+    expires_at BIGINT NOT NULL,
+    ends_at BIGINT NOT NULL,
+    PRIMARY KEY (app_id, session_key));
+CREATE INDEX console_sessions_by_user ON console_sessions (app_id, user_id, created_at);
+CREATE INDEX console_sessions_by_expiry ON console_sessions (app_id, expires_at);
 CREATE TABLE identities (
     app_id BIGINT NOT NULL,
     identity_key TEXT COLLATE "C" NOT NULL,

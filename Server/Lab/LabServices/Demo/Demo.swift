@@ -54,7 +54,10 @@ struct Demo: Sendable {
             var options = NodeOptions(signIn: .nameIsPassword, clock: clock)
             options.backendObserver = story
             options.metrics = metrics
-            options.addRoutes = { page.addRoutes(to: $0) }
+            options.addRoutes = { router, backend in
+                page.addRoutes(to: router)
+                DemoConsole(backend: backend).addRoutes(to: router)
+            }
             options.links = [StartPage.Link(path: "/phone", title: "The simulated iPhones")]
             let settings = try Settings.demo(
                 directory: DemoFolder.server(in: directory), port: port, apnsPort: apnsPort, folder: folder)

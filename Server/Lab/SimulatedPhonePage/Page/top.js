@@ -1,6 +1,7 @@
 // The bar at the top: name, which phone, connection, theme.
 import { h } from "./dom.js";
 import { icon } from "./icons.js";
+import { toast } from "./toast.js";
 import { state, changed, isSideBySide, keep, kept } from "./state.js";
 import { select, setSideBySide } from "./connection.js";
 
@@ -22,6 +23,13 @@ function nextTheme() {
   changed();
 }
 
+/** The demonstration lets everyone in who sees the phones. */
+async function openConsole() {
+  const response = await fetch("/phone/console", { method: "POST", signal: AbortSignal.timeout(10_000) }).catch(() => null);
+  if (response?.ok) location.assign((await response.json()).address);
+  else toast("The console cannot be opened now.");
+}
+
 export function topBar() {
   return [
     h("div", { class: "brand" },
@@ -33,6 +41,7 @@ export function topBar() {
       h("p", { class: `connection ${state.connection}`, "data-testid": "connection", role: "status" },
         h("span", { class: "dot", "aria-hidden": "true" }),
         { open: "Live", connecting: "Connecting", lost: "Reconnecting" }[state.connection]),
+      h("button", { class: "to-console", type: "button", "aria-label": "Console", title: "Console", onclick: openConsole, "data-testid": "console" }, icon("chart"), h("span", null, "Console")),
       h("button", {
         class: "quiet-button", type: "button", "aria-label": `Appearance: ${theme()}. Change`, title: `Appearance: ${theme()}`,
         onclick: nextTheme, "data-testid": "theme",

@@ -28,6 +28,9 @@ public enum BackendOperation: String, Sendable, CaseIterable {
     case changeHubs = "change hubs"
     case readAudit = "read the audit"
     case readOneself = "ask who they are"
+
+    /// Without blanks, for the audit and for `GET /api/v1/me`.
+    public var name: String { rawValue.replacing(" ", with: "-") }
 }
 
 /// How far an operation is granted to a caller.

@@ -102,6 +102,10 @@ public struct BackendSettings: Sendable, Hashable {
     public var webhookNetworks: [AddressRange] = []
     /// The pause after the first attempt of an event for a webhook that fails; later ones grow.
     public var webhookRetryPause: Duration = .seconds(5)
+    /// How long a session of the console holds without being used.
+    public var consoleIdle: Duration = .seconds(1_800)
+    /// How long a session of the console holds in any case.
+    public var consoleLife: Duration = .seconds(12 * 3600)
     /// The fewest characters of a new password.
     public var minimumPasswordLength = 12
 

@@ -13,6 +13,7 @@ public struct RichPushBackend: Sendable {
     let bearers: BearerAuthenticator
     let serviceKeys: ServiceKeyAuthenticator
     let tokens: TokenAuthenticator
+    let console: ConsoleAuthenticator
     private let refusals: RefusalAudit
     let defaultPicture = DefaultPicture()
     let sends = CallPace<UserID>()
@@ -22,6 +23,7 @@ public struct RichPushBackend: Sendable {
         self.parts = parts
         bearers = BearerAuthenticator(
             store: parts.store, clock: parts.clock, lifetime: parts.settings.credentialLifetime)
+        console = ConsoleAuthenticator(store: parts.store, clock: parts.clock, idle: parts.settings.consoleIdle)
         refusals = RefusalAudit(store: parts.store, clock: parts.clock, logger: parts.logger)
         serviceKeys = ServiceKeyAuthenticator(store: parts.store, clock: parts.clock, logger: parts.logger, refusals: refusals)
         tokens = TokenAuthenticator(verifier: parts.tokens, store: parts.store, clock: parts.clock, refusals: refusals)
@@ -45,6 +47,7 @@ public struct RichPushBackend: Sendable {
             switch credential {
             case .basic(let user, let password): try await principal(ofUser: user, password: password, from: source)
             case .bearer(let text): try await principal(ofBearer: text, from: source, for: operation, noting: note)
+            case .consoleSession(let text): try await console.authenticate(PrefixedSecret(text: text))
             }
         principal.source = source
         return principal
@@ -77,7 +80,7 @@ public struct RichPushBackend: Sendable {
     public func noteRefusal(of operation: BackendOperation, to principal: Principal) async {
         await refusals.record(
             .accessRefused, by: principal.actor, of: .account(principal.userID), from: principal.source,
-            details: "reason=forbidden operation=\(operation.rawValue.replacing(" ", with: "-"))")
+            details: "reason=forbidden operation=\(operation.name)")
     }
 
     /// Registers an installation for the caller; that a one-time token does not hold for it goes into the audit.
@@ -115,6 +118,12 @@ public struct RichPushBackend: Sendable {
         parts.authenticator.forget()
         bearers.forget()
         serviceKeys.forget()
+        console.forget()
+    }
+
+    /// Records that a caller without a valid credential tried to sign in.
+    func noteRefusedSignIn(_ reason: String, from source: SourceAddress) async {
+        await refusals.record(.signInRefused, by: .unknown(""), from: source, details: "reason=\(reason)")
     }
 
     /// Reads and verifies the audit.

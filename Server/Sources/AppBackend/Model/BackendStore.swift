@@ -4,7 +4,9 @@ import RichPushModel
 import SharedAccess
 
 /// All that the app backend keeps in its database. Errors are `ServiceError`.
-public protocol BackendStore: AuditStore, ScheduleStore, ServiceKeyStore, SignInCountStore, TokenSignInStore, WebhookStore {
+public protocol BackendStore:
+    AuditStore, ConsoleSessionStore, ScheduleStore, ServiceKeyStore, SignInCountStore, TokenSignInStore, WebhookStore
+{
     // Users
 
     /// Creates a user with credential version 1. Throws `conflict` when the name is taken, without regard to case.
@@ -50,8 +52,8 @@ public protocol BackendStore: AuditStore, ScheduleStore, ServiceKeyStore, SignIn
         audit: @escaping @Sendable ([UserUpsertOutcome]) -> [AuditEntry]
     ) async throws -> [UserUpsertOutcome]
 
-    /// Users in the order of their folded names, after `name`.
-    func users(after name: UserName?, limit: Int) async throws -> [User]
+    /// Users whose folded names begin with `prefix`, in the order of those names, after `name`.
+    func users(after name: UserName?, prefix: String, limit: Int) async throws -> [User]
 
     /// Removes a user, closes their bindings and deletes their credentials, in one transaction. Returns the records whose
     /// bindings were closed, each noted as a change that has begun, or `nil` when there was no such user. The number is never used again.

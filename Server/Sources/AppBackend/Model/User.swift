@@ -145,6 +145,8 @@ public struct Principal: Hashable, Sendable {
     public var key: ServiceKey?
     /// Set when the request was signed with a token that is exchanged for an installation credential.
     public var token: TokenSignIn?
+    /// The digest of the caller's session, set when the request was signed with the cookie of the console.
+    public var consoleSession: [UInt8]?
     /// The tags that the app's backend gave the user.
     var userTags: [Tag] = []
     /// Where the request came from.
@@ -181,11 +183,14 @@ public enum PresentedCredential: Sendable, CustomStringConvertible, CustomDebugS
     case basic(user: String, password: String)
     /// An installation credential, a service key, a one-time sign-in token or a token of an issuer in its text form.
     case bearer(String)
+    /// The session of the console in a cookie.
+    case consoleSession(String)
 
     public var description: String {
         switch self {
         case .basic: "basic credential (not shown)"
         case .bearer: "bearer credential (not shown)"
+        case .consoleSession: "session of the console (not shown)"
         }
     }
 

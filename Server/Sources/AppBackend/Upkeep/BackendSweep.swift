@@ -62,6 +62,7 @@ struct BackendSweep {
             { try await store.removeIdempotencyKeys(before: now - settings.idempotencyKeyLifetime, limit: $0) },
             { try await store.removeIdle(before: now, limit: $0) },
             { try await store.removeSignInTokens(expiredBefore: now, limit: $0) },
+            { try await store.removeConsoleSessions(expiredBefore: now, limit: $0) },
             // No token of an issuer lives longer than a week, so none that is older than the removal holds after that.
             { try await store.removeIdentities(removedBefore: now - Self.tombstoneLife, limit: $0) },
         ]

@@ -192,9 +192,10 @@ extension RichPushBackend {
     }
 
     /// The users in the order of their names, after `name`, at most `limit` (1 … 1,001): one more than a page shows whether there is
-    /// another page.
-    public func users(after name: String? = nil, limit: Int = 1000) async throws -> [User] {
-        try await parts.store.users(after: name.flatMap { UserName($0) }, limit: min(max(limit, 1), 1001))
+    /// another page. With `prefix` those whose names begin with it, without regard to case.
+    public func users(after name: String? = nil, prefix: String? = nil, limit: Int = 1000) async throws -> [User] {
+        try await parts.store.users(
+            after: name.flatMap { UserName($0) }, prefix: prefix?.lowercased() ?? "", limit: min(max(limit, 1), 1001))
     }
 
     /// Removes a user with their devices and credentials. What they sent stays. Throws `not-found`, and `conflict` for the account of a

@@ -84,7 +84,10 @@ extension HTTPField.Name {
     static let requestID = HTTPField.Name("X-Request-Id") ?? .via
     static let referrerPolicy = HTTPField.Name("Referrer-Policy") ?? .via
     static let crossOriginResourcePolicy = HTTPField.Name("Cross-Origin-Resource-Policy") ?? .via
-    static let secFetchSite = HTTPField.Name("Sec-Fetch-Site") ?? .via
+    /// Which pages a browser makes a request for (Fetch Metadata).
+    public static let secFetchSite = HTTPField.Name("Sec-Fetch-Site") ?? .via
+    /// How a browser makes a request (Fetch Metadata).
+    static let secFetchMode = HTTPField.Name("Sec-Fetch-Mode") ?? .via
     static let traceParent = HTTPField.Name("traceparent") ?? .via
     static let traceState = HTTPField.Name("tracestate") ?? .via
 }

@@ -185,7 +185,7 @@ extension ServiceResponder {
         if let seconds = error.retryAfter ?? entry.retryAfter { headers[.retryAfter] = String(max(1, seconds)) }
         switch error.code {
         case .unauthenticated:
-            headers[.wwwAuthenticate] = renderer.challenge
+            headers[.wwwAuthenticate] = Self.isCalledByPage(request) ? Self.pageChallenge : renderer.challenge
         case .methodNotAllowed:
             if case .wrongMethod(_, let allowed) = match { headers[.allow] = allowed }
         default: break
@@ -193,6 +193,14 @@ extension ServiceResponder {
         return Response(
             status: renderer.status(of: error, entry: entry), headers: headers,
             body: .init(byteBuffer: ByteBuffer(bytes: rendered.body)))
+    }
+
+    /// What a 401 to a script of a page asks for. At `Basic` the browser would ask the person for a password before the script learns of it.
+    private static let pageChallenge = #"Bearer realm="clarion""#
+
+    /// Whether a script makes the request, and not a person who opens an address (Fetch Metadata).
+    private static func isCalledByPage(_ request: Request) -> Bool {
+        request.headers[.secFetchMode].map { $0 != "navigate" } ?? false
     }
 
     private func renderer(for path: String, _ match: RouteTable.Match) -> any ErrorRenderer {

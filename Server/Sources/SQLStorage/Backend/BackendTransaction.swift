@@ -126,7 +126,7 @@ extension SQLStatement {
     /// Every statement of the app backend's store.
     static let allOfBackend =
         CounterSQL.all + ofUsers + ofBindings + ofContents + ofNotifications + ofSends + ofReceipts + ofRetention + ofUserData
-        + ofErasure + ofSignIns + ofKeys + ofAudit + ofTokens + ofSchedules + ofWebhooks
+        + ofErasure + ofSignIns + ofKeys + ofAudit + ofTokens + ofSchedules + ofWebhooks + ofConsole
 }
 
 private enum CounterSQL {

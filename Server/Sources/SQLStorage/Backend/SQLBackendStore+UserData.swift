@@ -137,6 +137,9 @@ private struct UserDataTable {
         UserDataTable(
             name: "identities", owner: "user_id", key: "identity_key", isNumbered: false,
             columns: ["issuer", "subject", "created_at"]),
+        UserDataTable(
+            name: "console_sessions", owner: "user_id", key: "session_key", isNumbered: false,
+            columns: ["kind", "role", "created_at", "expires_at"]),
         UserDataTable(name: "user_tags", owner: "user_id", key: "audience_key", isNumbered: false, columns: []),
         UserDataTable(
             name: "contents", owner: "owner_id", key: "content_id", isNumbered: false,

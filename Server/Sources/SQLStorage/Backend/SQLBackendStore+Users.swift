@@ -86,8 +86,9 @@ extension SQLBackendStore {
         }
     }
 
-    public func users(after name: UserName?, limit: Int) async throws -> [User] {
-        try await reading { try $0.rows(UserSQL.list, name?.folded ?? "", limit).map(UserSQL.user) }
+    public func users(after name: UserName?, prefix: String, limit: Int) async throws -> [User] {
+        // `{` comes after every character of a folded name.
+        try await reading { try $0.rows(UserSQL.list, name?.folded ?? "", prefix, prefix + "{", limit).map(UserSQL.user) }
     }
 
     public func removeUser(_ id: UserID, mark: Int64, at now: Timestamp, audit entry: AuditEntry?) async throws -> [RecordID]? {
@@ -188,8 +189,12 @@ extension BackendTransaction {
 
     func removeCredential(of record: RecordID) throws { try run(UserSQL.deleteOfInstallation, record) }
 
+    /// Ends what a user is signed in with, on devices and in the console; returns how many credentials of devices.
     @discardableResult
-    func removeCredentials(of user: UserID) throws -> Int { try run(UserSQL.deleteCredentials, user) }
+    func removeCredentials(of user: UserID) throws -> Int {
+        try endConsoleSessions(of: user)
+        return try run(UserSQL.deleteCredentials, user)
+    }
 
     func remove(_ user: UserID) throws -> Int { try run(UserSQL.delete, user) }
 }
@@ -251,7 +256,7 @@ private enum UserSQL {
     static let list = SQLStatement(
         """
         SELECT user_id, name, role, created_at, credential_version, order_number, tags, disabled_at, tokens_since FROM users
-        WHERE app_id = $1 AND folded_name > $2 ORDER BY folded_name LIMIT $3
+        WHERE app_id = $1 AND folded_name > $2 AND folded_name >= $3 AND folded_name < $4 ORDER BY folded_name LIMIT $5
         """)
     static let delete = SQLStatement("DELETE FROM users WHERE app_id = $1 AND user_id = $2")
     static let upsertCredential = SQLStatement(

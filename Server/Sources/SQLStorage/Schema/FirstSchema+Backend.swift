@@ -355,6 +355,23 @@ extension FirstSchema {
             CREATE INDEX sign_in_tokens_by_name ON sign_in_tokens (app_id, folded_name);
             CREATE INDEX sign_in_tokens_by_expiry ON sign_in_tokens (app_id, expires_at);
             """,
+            // One session of a user in the console, or one link (`kind`) that begins one. `session_key` is SHA-256 of its secret. It holds while
+            // the user has this role and this credential version.
+            """
+            CREATE TABLE console_sessions (
+                app_id \(integer) NOT NULL,
+                session_key \(text) NOT NULL,
+                kind \(text) NOT NULL,
+                user_id \(integer) NOT NULL,
+                role \(text) NOT NULL,
+                credential_version \(integer) NOT NULL,
+                created_at \(integer) NOT NULL,
+                expires_at \(integer) NOT NULL,
+                ends_at \(integer) NOT NULL,
+                PRIMARY KEY (app_id, session_key));
+            CREATE INDEX console_sessions_by_user ON console_sessions (app_id, user_id, created_at);
+            CREATE INDEX console_sessions_by_expiry ON console_sessions (app_id, expires_at);
+            """,
             // One identity that an issuer gave a user. `identity_key` is a digest of issuer and subject. When the user is removed,
             // `removed_at` says when, and issuer, subject and user go: tokens that were issued before make no user for it.
             """

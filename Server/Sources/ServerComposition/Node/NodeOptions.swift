@@ -25,8 +25,8 @@ public struct NodeOptions: Sendable {
     public var metrics: any MetricsFactory = MetricsSystem.factory
     /// Called with the port of each listener once requests are answered there.
     public var onListening: @Sendable (NodeListener, Int) async -> Void = { _, _ in }
-    /// Adds routes beside those of the node, for example the page of the simulated iPhone.
-    public var addRoutes: @Sendable (ServiceRouter) -> Void = { _ in }
+    /// Adds routes beside those of the node, for example the page of the simulated iPhone. Gets the node's app backend.
+    public var addRoutes: @Sendable (ServiceRouter, RichPushBackend) -> Void = { _, _ in }
     /// How often the queue is polled without a signal; absent means the default.
     var pollInterval: Duration?
     /// What new password hashes cost; tests take less than the standard.

@@ -189,13 +189,17 @@ extension ServerNode {
         let warning = ProxyWarning(logger: logger)
         let backendOptions = BackendHTTPOptions(
             clock: options.clock, requestLimit: settings.listening.requestLimit,
+            cookie: SessionCookie(isSecure: settings.listening.isReachedOverTLS),
             isTrustedProxy: { address in proxies.contains { $0.contains(address) } },
             onUntrustedForwarding: { warning.forwarded(by: $0) })
         BackendRoutes(backend: backend, options: backendOptions).addRoutes(to: router)
         ErrorReferenceRoute().addRoutes(to: router)
         OutcomeReferenceRoute().addRoutes(to: router)
         APIReferenceRoute().addRoutes(to: router)
-        options.addRoutes(router)
+        if !settings.console.isOff {
+            ConsoleRoutes(backend: backend, options: backendOptions, path: settings.console.path).addRoutes(to: router)
+        }
+        options.addRoutes(router, backend)
         router.add(HubRoutes(directory: hubs, options: hubOptions(with: backendOptions)))
         return router
     }
@@ -216,7 +220,8 @@ extension ServerNode {
                 of: "\(refusal.operation)", on: refusal.hub, toRule: refusal.rule, ofHub: refusal.keyHub,
                 from: callers.source(of: request, context: context))
         }
-        hub.startPage = StartPage(links: options.links).response
+        let console = settings.console.isOff ? [] : [StartPage.Link(path: settings.console.path, title: "The console")]
+        hub.startPage = StartPage(links: options.links + console).response
         return hub
     }
 

@@ -105,6 +105,11 @@ public struct UserAdministration: Sendable {
         try await withBackend { try await $0.eraseUser(name: name.text) }
     }
 
+    /// Makes a link that signs a user in to the console, once. Throws `notFound`, and `conflict` for a user who cannot sign in.
+    public func makeConsoleLink(for name: UserName) async throws -> ConsoleLink {
+        try await withBackend { try await $0.makeConsoleLink(for: name.text) }
+    }
+
     /// Creates a service key; the answer holds its secret, once. Throws `conflict` when one of this name holds.
     public func createKey(_ request: ServiceKeyRequest) async throws -> ServiceKeyAnswer {
         try await withBackend(mayBegin: true) { try await $0.createKey(request) }

@@ -161,7 +161,7 @@ package enum ContentsWithoutDatabase {
     package static func refuseNew(_ database: any SQLDatabase, _ settings: Settings) async throws {
         guard let folder = filledFolder(settings) else { return }
         guard try await SQLHubStore(database).records(after: nil, limit: 1).isEmpty else { return }
-        guard try await SQLBackendStore(database).users(after: nil, limit: 1).isEmpty else { return }
+        guard try await SQLBackendStore(database).users(after: nil, prefix: "", limit: 1).isEmpty else { return }
         throw refusal(folder, "the database is empty")
     }
 

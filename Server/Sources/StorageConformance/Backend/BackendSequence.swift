@@ -81,7 +81,7 @@ public struct BackendSequence {
         case 2 where number(0...4) == 0:
             try await note("remove") { try await store.removeUser(user.id, mark: 3, at: now)?.map(\.text).sorted() as Any }
         case 3: try await note("user") { try await store.user(user.id) as Any }
-        default: try await note("users") { try await store.users(after: after, limit: 2).map(\.name.text) }
+        default: try await note("users") { try await store.users(after: after, prefix: "", limit: 2).map(\.name.text) }
         }
     }
 

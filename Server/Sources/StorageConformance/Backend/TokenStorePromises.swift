@@ -194,7 +194,7 @@ public enum TokenStorePromises {
             return await group.reduce(into: []) { if let outcome = $1 { $0.append(outcome) } }
         }
         #expect(Set(found).count == 1)
-        let users = try await store.users(after: nil, limit: 10)
+        let users = try await store.users(after: nil, prefix: "", limit: 10)
         #expect(users.count == 1)
     }
 

@@ -56,12 +56,13 @@ public enum UserStorePromises {
         for name in ["b", "C", "a", "B2", "_", "Z", "b-1", "b.1", "b1", "b@1"] { _ = try await Sample.user(name, in: store) }
         var listed: [String] = []
         var last: UserName?
-        while let page = try await Optional(store.users(after: last, limit: 3)), !page.isEmpty {
+        while let page = try await Optional(store.users(after: last, prefix: "", limit: 3)), !page.isEmpty {
             listed += page.map(\.name.text)
             last = page.last?.name
         }
         #expect(listed == ["_", "a", "b", "b-1", "b.1", "b1", "B2", "b@1", "C", "Z"])
-        #expect(try await store.users(after: try Sample.name("B"), limit: 2).map(\.name.text) == ["b-1", "b.1"])
+        #expect(try await store.users(after: try Sample.name("B"), prefix: "", limit: 2).map(\.name.text) == ["b-1", "b.1"])
+        #expect(try await store.users(after: nil, prefix: "b.", limit: 9).map(\.name.text) == ["b.1"])
     }
 
     private static let passwordsEndCredentials = StoragePromise<any BackendStore>(
@@ -182,7 +183,7 @@ public enum UserStorePromises {
         #expect(ada.tags == tags)
         #expect(try await store.user(ada.id)?.tags == tags)
         #expect(try await store.user(named: ada.name)?.user.tags == tags)
-        #expect(try await store.users(after: nil, limit: 9).first?.tags == tags)
+        #expect(try await store.users(after: nil, prefix: "", limit: 9).first?.tags == tags)
         #expect(try await store.credential(of: try #require(InstallationID("phone-1")))?.1.tags == tags)
         #expect(try await Sample.user("bob", in: store).tags == [])
         let others = ["gold"].compactMap(Tag.init)

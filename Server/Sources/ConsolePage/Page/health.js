@@ -1,0 +1,42 @@
+// Whether the server can do its work.
+import { h } from "./dom.js";
+import { text } from "./api.js";
+import { badge, card, heading, repeatedly, resource, time } from "./parts.js";
+import { timeOfDay } from "./format.js";
+
+/** The lines of `/readyz`: "ok storage", "failed apns: reason", "note text", and at the end "ready". */
+export function readiness({ status, text: answer }) {
+  const lines = answer.trim().split("\n").map((line) => {
+    const [word, ...rest] = line.split(" ");
+    const [name, ...reason] = rest.join(" ").split(": ");
+    return { word, name, reason: reason.join(": "), text: rest.join(" ") };
+  });
+  return {
+    isReady: status === 200, at: Date.now(),
+    checks: lines.filter(({ word, name }) => ["ok", "failed"].includes(word) && name), notes: lines.filter(({ word, name }) => word === "note" && name),
+  };
+}
+
+export function health(route, redraw) {
+  const found = resource(async () => readiness(await text("/readyz")), redraw);
+  const stop = repeatedly(found.reload, 5000);
+  return {
+    title: "Health", close: stop,
+    view: () => [
+      heading("Health"),
+      found.view(({ isReady, checks, notes, at }) => [
+        card(null, { key: "state" },
+          h("p", { class: "state-line", role: "status" }, isReady ? badge("ready", "good") : badge("not ready", "bad"), " This node, looked at ", time(at, timeOfDay), ".")),
+        card("Checks", { key: "checks" }, h("table", { class: "numbers", "aria-label": "Checks" },
+          h("thead", null, h("tr", null, h("th", { scope: "col" }, "Part"), h("th", { scope: "col" }, "State"), h("th", { scope: "col" }, "Reason"))),
+          h("tbody", null, checks.map(({ word, name, reason }) => h("tr", { key: name },
+            h("th", { scope: "row" }, name), h("td", null, badge(word, word === "ok" ? "good" : "bad")), h("td", null, reason || "–")))))),
+        notes.length > 0 && card("Notes", { key: "notes" }, h("ul", { class: "bullets" }, notes.map((note) => h("li", { key: note.text }, note.text)))),
+        card("More", { key: "links" }, h("ul", { class: "bullets" },
+          h("li", null, h("a", { href: "/docs/errors" }, "What errors mean")), h("li", null, h("a", { href: "/docs/outcomes" }, "What became of a push")),
+          h("li", null, h("a", { href: "/docs/api" }, "The API, to read and to try")),
+          h("li", null, "Metrics for Prometheus are on a listener of their own; the command ", h("code", null, "clarion doctor"), " looks at settings and storage."))),
+      ]),
+    ],
+  };
+}

@@ -1,0 +1,74 @@
+// Scheduled sends, as a calendar of what is due next and as a list.
+import { h } from "./dom.js";
+import { call, may, session } from "./api.js";
+import { ask } from "./dialog.js";
+import { list } from "./list.js";
+import { badge, button, card, empty, heading, linkButton, repeatedly, resource, time } from "./parts.js";
+import { address } from "./route.js";
+import { dayOf, moment, minuteOf } from "./format.js";
+
+const TONES = { waiting: "busy", ended: "good", cancelled: "plain", failed: "bad" };
+
+export function schedules(route, redraw) {
+  const waiting = resource(() => call("GET", "/schedules", { query: { state: "waiting", limit: 100 } }), redraw);
+  const rows = list({
+    label: "Schedules", redraw, none: "Nothing was scheduled yet.",
+    load: async (before) => {
+      const page = await call("GET", "/schedules", { query: { before, limit: 50 } });
+      return { items: page.schedules, next: page.next };
+    },
+    key: (schedule) => schedule.id,
+    columns: [
+      { name: "Schedule", cell: (schedule) => [`#${schedule.id} `, h("span", { class: "cut" }, schedule.request.notification.title || schedule.request.notification.message)] },
+      { name: "When", cell: (schedule) => h("span", { class: "cut", title: timingText(schedule.request) }, timingText(schedule.request)), wide: true },
+      { name: "Next", size: "medium", cell: (schedule) => time(schedule.next[0]) },
+      { name: "Sent", size: "small", cell: (schedule) => (schedule.lastSend ? h("a", { href: address("sends", schedule.lastSend) }, String(schedule.sent)) : String(schedule.sent)), wide: true },
+      { name: "State", cell: (schedule) => [badge(schedule.state, TONES[schedule.state]), schedule.fault && h("span", { class: "hint" }, schedule.fault)] },
+      { name: "Actions", size: "short", end: true, cell: (schedule) => mayCancel(schedule) && button("Cancel", { onclick: () => cancel(schedule), "data-testid": "cancel-schedule" }) },
+    ],
+  });
+  const stop = repeatedly(async () => {
+    await waiting.reload();
+    if (rows.items.length) await rows.refresh();
+  }, 5000);
+  const cancel = (schedule) => ask({
+    title: `Cancel schedule #${schedule.id}?`, action: "Cancel the schedule", kind: "danger",
+    body: () => h("p", null, "It is not sent any more. What it has sent stays sent."),
+    act: async () => {
+      await call("DELETE", `/schedules/${schedule.id}`);
+      await Promise.all([waiting.reload(), rows.refresh()]);
+    },
+  });
+  return {
+    title: "Schedules",
+    close() {
+      stop();
+      rows.close();
+    },
+    view: () => [
+      heading("Schedules", may("send", "own") && linkButton("Schedule a send", address("compose"), { kind: "primary", symbol: "compose" })),
+      card("Due next", { key: "calendar" }, waiting.view(({ schedules: found }) => calendar(found))),
+      rows.view(),
+    ],
+  };
+}
+
+const mayCancel = (schedule) => schedule.state === "waiting" && (may("recall-a-send") || schedule.sender === session.user.user);
+
+function timingText({ sendAt, localTime, timeZone, repeat }) {
+  if (sendAt) return moment(sendAt);
+  return `${moment(new Date(localTime))} ${timeZone}${repeat ? `, ${repeat}` : ""}`;
+}
+
+/** The days on which something is due, with what is. */
+export function calendar(found) {
+  const due = found.flatMap((schedule) => schedule.next.map((at) => ({ at, schedule }))).sort((left, right) => left.at - right.at).slice(0, 30);
+  if (!due.length) return empty("Nothing is due.");
+  const days = new Map();
+  for (const entry of due) days.set(dayOf(entry.at), [...(days.get(dayOf(entry.at)) || []), entry]);
+  return h("ol", { class: "calendar" }, [...days].map(([day, entries]) => h("li", { key: day },
+    h("h3", null, day),
+    h("ul", null, entries.map(({ at, schedule }) => h("li", { key: `${schedule.id} ${at}`, class: "due" },
+      time(at, minuteOf), h("span", { class: "cut" }, schedule.request.notification.title || schedule.request.notification.message),
+      h("code", { class: "cut wide" }, schedule.request.notification.audience || "own devices")))))));
+}

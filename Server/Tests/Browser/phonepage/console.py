@@ -1,0 +1,339 @@
+"""The console, as its people use it: a product manager, a support person, an operator."""
+
+import base64
+import json
+import os
+import pathlib
+import urllib.request
+
+from selenium.webdriver.common.keys import Keys
+
+from .access import CONTRAST, active, press_keys, tab_to
+from .page import DEADLINE, Failure, send_from_elsewhere
+
+# One of each kind of screen; a person and a send are added when they are known.
+SCREENS = ["home", "compose", "sends", "schedules", "people", "hubs", "keys", "webhooks", "audit", "health"]
+AXE = pathlib.Path(os.environ["AXE_CORE"]) if "AXE_CORE" in os.environ else None
+
+
+def heading(page):
+    return page.driver.execute_script("return document.querySelector('#main h1')?.textContent")
+
+
+def at(page, title):
+    page.wait(f"the screen {title}", lambda: heading(page) == title)
+
+
+def go(page, place, title=None):
+    page.press(f"to-{place}")
+    at(page, title or place.capitalize())
+
+
+def field(page, name, scope="#main"):
+    return page.wait(f"the field {name}", lambda: page.driver.execute_script(
+        "return [...document.querySelectorAll(arguments[0])].find((node) => node.checkVisibility()) || null", f"{scope} [name='{name}']"))
+
+
+def fill(page, name, text, scope="#main"):
+    node = field(page, name, scope)
+    node.send_keys(Keys.CONTROL, "a")
+    node.send_keys(text)
+
+
+def text_of(page, selector="#main"):
+    return page.driver.execute_script("return document.querySelector(arguments[0])?.innerText || ''", selector)
+
+
+def has(page, *words):
+    page.wait(f"the screen to have {words}", lambda: all(word in text_of(page) for word in words))
+
+
+def the_page_of_the_phones_opens_it(page, user):
+    page.driver.get(page.base + "/phone")
+    send_from_elsewhere(page, user, {"audience": f"username:{user}", "title": "Before the console", "message": "One send to look at"})
+    page.press("console")
+    at(page, "Home")
+    if "cll_" in page.driver.current_url:
+        raise Failure("the secret of the link stays in the address")
+    has(page, "Sends in a day", "all is well")
+    page.shot("console-home")
+
+
+def the_count_is_right(page, user):
+    """The page counts the devices that the API lists for the person."""
+    credentials = base64.b64encode(f"{user}:{user}".encode()).decode()
+    request = urllib.request.Request(page.base + "/api/v1/installations", headers={"Authorization": f"Basic {credentials}"})
+    with urllib.request.urlopen(request, timeout=DEADLINE) as answer:
+        number = len(json.load(answer)["devices"])
+    wanted = f"Reaches {number} device{'' if number == 1 else 's'} now."
+    page.wait(wanted, lambda: page.texts("count") == [wanted])
+
+
+def it_says_what_it_sends_before_it_does(page, user):
+    go(page, "compose")
+    page.press("kind-url")
+    fill(page, "title", "Spring sale")
+    fill(page, "message", "Everything for the garden, a week long.")
+    fill(page, "link", "https://example.com/sale")
+    fill(page, "people", user)
+    the_count_is_right(page, user)
+    preview = text_of(page, ".device-frame")
+    if "Spring sale" not in preview or "Everything for the garden" not in preview:
+        raise Failure(f"the preview shows {preview!r}")
+    page.press("preview-opened")
+    page.wait("the host of the link in the preview", lambda: "example.com" in text_of(page, ".device-frame"))
+    page.press("preview-expanded")
+    page.shot("console-compose")
+    page.press("send")
+    asked = page.wait("the question", lambda: text_of(page, "dialog"))
+    for word in (f"username:{user}", "Spring sale", "https://example.com/sale"):
+        if word not in asked:
+            raise Failure(f"the question before a send lacks {word}: {asked}")
+    page.press("confirm")
+    page.wait("the page of the send", lambda: (heading(page) or "").startswith("Send #"))
+    has(page, "completed", "accepted")
+    page.wait("the receipt of the phone", lambda: "delivered" in text_of(page))
+    page.shot("console-send")
+
+
+def it_explains_a_send(page, user):
+    fill(page, "user", user)
+    page.press("explain")
+    answer = page.wait("the explanation", lambda: page.texts("explanation"))
+    if user.lower() not in text_of(page).lower() or not answer[0].strip():
+        raise Failure(f"the explanation says {answer}")
+    fill(page, "user", "nobody-of-this-name")
+    page.press("explain")
+    page.wait("the unknown user to be named", lambda: "unknown-user" in page.texts("explanation")[0])
+
+
+def a_test_goes_to_one_person(page, user):
+    go(page, "compose")
+    fill(page, "message", "A test of the console")
+    fill(page, "test", user)
+    page.press("send-test")
+    said = page.wait("what became of the test", lambda: text_of(page, "#toasts"))
+    if "The test is send #" not in said:
+        raise Failure(f"the page says {said!r}")
+
+
+def mistakes_are_named_before_anything_leaves(page, user):
+    go(page, "sends")
+    before = len(page.all("row"))
+    go(page, "compose")
+    fill(page, "message", " ")
+    page.press("send")
+    has(page, "Write a message first.")
+    fill(page, "message", "Words")
+    page.press("send")
+    has(page, "Choose an audience first.")
+    page.press("audience-expression")
+    fill(page, "expression", "news &&")
+    page.wait("the mistake in the expression", lambda: "audience" in page.texts("count")[0])
+    page.press("send")
+    page.press("confirm")
+    page.wait("the refusal in the question", lambda: "audience" in text_of(page, "dialog .problem"))
+    page.press("cancel")
+    page.press("kind-coupon")
+    page.press("send")
+    has(page, "A coupon needs a headline and a code.")
+    go(page, "sends")
+    page.wait("the sends", lambda: page.all("row"))
+    if len(page.all("row")) != before:
+        raise Failure("a send with mistakes was accepted")
+
+
+def a_schedule_is_made_and_cancelled(page, user):
+    go(page, "compose")
+    page.press("kind-text")
+    fill(page, "title", "Monday offers")
+    fill(page, "message", "This week's offers")
+    page.press("audience-people")
+    fill(page, "people", user)
+    page.press("when-repeat")
+    the_count_is_right(page, user)
+    page.press("send")
+    page.press("confirm")
+    at(page, "Schedules")
+    has(page, "Monday offers", "waiting", "FREQ=DAILY")
+    page.shot("console-schedules")
+    page.press("cancel-schedule")
+    page.press("confirm")
+    has(page, "cancelled", "Nothing is due.")
+
+
+def a_person_is_found_changed_and_signed_out(page, user):
+    go(page, "people")
+    fill(page, "name", user[:3].upper())
+    field(page, "name").send_keys(Keys.ENTER)
+    page.wait("one person", lambda: len(page.all("row")) == 1)
+    page.driver.execute_script("document.querySelector('.row-link').click()")
+    at(page, user)
+    page.wait("their device", lambda: page.all("device"))
+    has(page, "notifications: granted", "org.clarion.demo")
+    page.press("change-person")
+    fill(page, "tags", "gold", "dialog")
+    page.press("confirm")
+    has(page, "gold")
+    page.shot("console-person")
+    page.press("disable")
+    page.press("confirm")
+    has(page, "They are signed in on no device.")
+    page.press("disable")
+    page.press("confirm")
+    page.wait("the person to be enabled", lambda: "Disable" in page.texts("disable")[0])
+
+
+def a_person_is_added_and_erased(page, user):
+    go(page, "people")
+    page.press("add-person")
+    fill(page, "name", "zoe.console", "dialog")
+    page.press("confirm")
+    at(page, "zoe.console")
+    page.press("erase")
+    confirm = page.see("confirm")
+    if confirm.is_enabled():
+        raise Failure("an erasure can be confirmed before the name is typed")
+    page.type("typed", "zoe.console")
+    page.press("confirm")
+    at(page, "People")
+    if "zoe.console" in text_of(page):
+        raise Failure("the erased person is still listed")
+
+
+def a_key_is_shown_once(page, user):
+    go(page, "keys")
+    page.press("create-key")
+    fill(page, "name", "console-test", "dialog")
+    page.press("confirm")
+    secret = page.wait("the secret", lambda: page.texts("secret"))[0]
+    if not secret.startswith("clk_"):
+        raise Failure(f"the secret is {secret}")
+    page.press("cancel")
+    has(page, "console-test", "holds")
+    if secret in page.driver.page_source:
+        raise Failure("the secret is still in the page")
+    page.shot("console-keys")
+
+
+def a_webhook_that_may_not_be_is_refused_with_the_reason(page, user):
+    go(page, "webhooks")
+    page.press("add-webhook")
+    fill(page, "url", "https://127.0.0.1/hook", "dialog")
+    page.press("confirm")
+    page.wait("the setting that is missing", lambda: "webhook-networks" in text_of(page, "dialog .problem"))
+    page.press("cancel")
+
+
+def what_was_done_is_in_the_audit(page, user):
+    go(page, "audit")
+    page.wait("the entries", lambda: len(page.all("row")) > 10)
+    has(page, "console.signed-in", "user.erased", "key.created", "schedule.ended")
+
+
+def health_shows_the_checks(page, user):
+    go(page, "health")
+    has(page, "ready", "storage", "ok")
+
+
+def screens(page):
+    """The address of every screen, and of a send and a person."""
+    page.driver.execute_script("location.hash = '#/sends'")
+    page.wait("a send", lambda: page.all("row"))
+    send = page.driver.execute_script("return document.querySelector('.row-link').getAttribute('href').slice(2)")
+    return [*SCREENS, send, "people/operator"]
+
+
+def show(page, screen):
+    page.driver.execute_script("location.hash = '#/' + arguments[0]", screen)
+    page.wait(f"the screen {screen} to be drawn", lambda: heading(page) and "Loading" not in text_of(page))
+    page.settled()
+
+
+def every_screen_fits_and_can_be_read(page, user):
+    addresses = screens(page)
+    for width, mobile in ((1320, False), (390, True), (320, True)):
+        page.size(width, 900, mobile)
+        for screen in addresses:
+            show(page, screen)
+            wide = page.driver.execute_script("return document.documentElement.scrollWidth - innerWidth")
+            if wide > 0:
+                raise Failure(f"{screen} is {wide} px too wide at {width}")
+            if width == 390:
+                page.shot(f"console-narrow-{screen.replace('/', '-')}")
+    page.size(1320, 900)
+    for scheme in ("light", "dark"):
+        page.media(prefers_color_scheme=scheme)
+        for screen in addresses:
+            show(page, screen)
+            found = page.driver.execute_script(CONTRAST)
+            if found["bad"]:
+                raise Failure(f"too little contrast in {screen}, {scheme}: " + "; ".join(found["bad"][:8]))
+            if AXE:
+                axe(page, f"{screen}, {scheme}")
+    page.shot("console-dark")
+    page.media(prefers_color_scheme="light")
+
+
+def axe(page, where):
+    page.driver.execute_script(AXE.read_text())
+    found = page.driver.execute_async_script("""
+      axe.run(document, { runOnly: ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice'] })
+        .then(({ violations }) => arguments[0](violations.map(({ id, help, nodes }) => `${id}: ${help} (${nodes[0].html.slice(0, 160)})`)))""")
+    if found:
+        raise Failure(f"axe complains of {where}: " + "; ".join(found))
+
+
+def the_keyboard_is_enough(page, user):
+    show(page, "home")
+    page.driver.execute_script("document.activeElement.blur(); scrollTo(0, 0)")
+    tab_to(page, "to-people")
+    press_keys(page, Keys.ENTER)
+    at(page, "People")
+    if page.driver.execute_script("return document.activeElement.localName") != "h1":
+        raise Failure("the focus is not on the heading of the new screen")
+    tab_to(page, "add-person")
+    press_keys(page, Keys.ENTER)
+    page.wait("the dialog", lambda: text_of(page, "dialog"))
+    press_keys(page, Keys.ESCAPE)
+    page.wait("the dialog to be gone", lambda: not page.driver.execute_script("return document.querySelector('dialog')"))
+    if active(page) != "add-person":
+        raise Failure(f"the focus is on {active(page)} after the dialog")
+
+
+def the_first_screen_is_light(page, user):
+    show(page, "home")
+    page.driver.refresh()
+    at(page, "Home")
+    found = page.driver.execute_script("""
+      const files = performance.getEntriesByType('resource').concat(performance.getEntriesByType('navigation'));
+      return { bytes: files.filter(({ name }) => name.includes('/console')).reduce((sum, each) => sum + each.decodedBodySize, 0),
+               foreign: files.filter(({ name }) => new URL(name).origin !== location.origin).map(({ name }) => name) }""")
+    if found["foreign"]:
+        raise Failure(f"the console asks other hosts: {found['foreign']}")
+    if not 20_000 < found["bytes"] < 150_000:
+        raise Failure(f"the files of the first screen have {found['bytes']} bytes")
+
+
+def a_session_that_ended_asks_to_sign_in(page, user):
+    link = page.driver.execute_async_script("fetch('/phone/console', { method: 'POST' }).then((a) => a.json()).then(({ address }) => arguments[0](address))")
+    page.press("sign-out")
+    at(page, "Clarion console")
+    page.shot("console-sign-in")
+    for expected in ("Home", None):
+        page.driver.get(page.base + "/phone")
+        page.driver.get(page.base + link)
+        if expected:
+            at(page, expected)
+            page.press("sign-out")
+        page.wait("the sign-in", lambda: heading(page) == "Clarion console")
+    has(page, "this link to the console was used")
+
+
+STEPS = [
+    the_page_of_the_phones_opens_it, it_says_what_it_sends_before_it_does, it_explains_a_send, a_test_goes_to_one_person,
+    mistakes_are_named_before_anything_leaves, a_schedule_is_made_and_cancelled, a_person_is_added_and_erased, a_key_is_shown_once,
+    a_webhook_that_may_not_be_is_refused_with_the_reason, what_was_done_is_in_the_audit, health_shows_the_checks,
+    every_screen_fits_and_can_be_read, the_keyboard_is_enough, the_first_screen_is_light, a_person_is_found_changed_and_signed_out,
+    a_session_that_ended_asks_to_sign_in,
+]
