@@ -12,16 +12,17 @@ import ServiceErrors
 /// - `POST {path}/session` with the secret of a link;
 /// - `DELETE {path}/session`.
 public struct ConsoleRoutes: Sendable {
-    private let backend: RichPushBackend
-    private let options: BackendHTTPOptions
+    private let api: BackendRoutes
     private let path: String
+    private var options: BackendHTTPOptions { api.options }
 
     /// Creates the routes.
     ///
-    /// - Parameter path: where the console is, such as `/console`.
-    public init(backend: RichPushBackend, options: BackendHTTPOptions, path: String) {
-        self.backend = backend
-        self.options = options
+    /// - Parameters:
+    ///   - api: what the page calls; both count as one for the limit of requests.
+    ///   - path: where the console is, such as `/console`.
+    public init(on api: BackendRoutes, path: String) {
+        self.api = api
         self.path = path
     }
 
@@ -29,8 +30,12 @@ public struct ConsoleRoutes: Sendable {
     public func addRoutes(to router: some RouterMethods<ServiceRequestContext>) {
         ConsolePageRoutes(path: path).addRoutes(to: router)
         let group = router.group(RouterPath(path)).add(middleware: CrossSiteGuard())
-        group.post("session") { request, context in try await begin(request, context) }
-        group.delete("session") { request, context in try await end(request, context) }
+        group.post("session") { request, context in
+            try await api.admission.handling { _ in try await begin(request, context) }
+        }
+        group.delete("session") { request, context in
+            try await api.admission.handling { _ in try await end(request, context) }
+        }
     }
 
     /// The body of `POST {path}/session`.
@@ -41,7 +46,7 @@ public struct ConsoleRoutes: Sendable {
     private func begin(_ request: Request, _ context: ServiceRequestContext) async throws -> Response {
         try SessionCookie.requireOwnPage(request)
         let opening = try await request.readJSON(Opening.self, known: ["link"], limits: JSONLimits(byteCount: 1_024))
-        let session = try await backend.beginConsoleSession(
+        let session = try await api.backend.beginConsoleSession(
             link: opening.link, from: options.source(of: request, context: context))
         var response = try Response.secret(SignedInUser(session.principal), status: .created)
         response.headers[.setCookie] = options.cookie.field(session.secret, until: session.endsAt, at: options.clock.now)
@@ -54,9 +59,9 @@ public struct ConsoleRoutes: Sendable {
         response.headers[.setCookie] = options.cookie.expired
         guard let secret = options.cookie.secret(in: request.headers) else { return response }
         do {
-            let principal = try await backend.authenticate(
+            let principal = try await api.backend.authenticate(
                 .consoleSession(secret), from: options.source(of: request, context: context))
-            try await backend.endConsoleSession(principal)
+            try await api.backend.endConsoleSession(principal)
         } catch let error as ServiceError where error.code == .unauthenticated {
             // It has ended already.
         }

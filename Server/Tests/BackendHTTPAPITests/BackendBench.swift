@@ -77,7 +77,7 @@ final class BackendBench: Sendable {
             clock: clock, requestLimit: requestLimit, cookie: SessionCookie(isSecure: isSecure))
         let routes = BackendRoutes(backend: backend, options: options)
         routes.addRoutes(to: router)
-        ConsoleRoutes(backend: backend, options: options, path: consolePath).addRoutes(to: router)
+        ConsoleRoutes(on: routes, path: consolePath).addRoutes(to: router)
         // The route of the content is added by itself, since a ticket takes the place of a caller there.
         accessRoutes = routes.operations.all.merging(["GET notifications/{id}": .readInbox]) { noted, _ in noted }
         admission = routes.admission

@@ -56,7 +56,7 @@ struct Demo: Sendable {
             options.metrics = metrics
             options.addRoutes = { router, backend in
                 page.addRoutes(to: router)
-                DemoConsole(backend: backend).addRoutes(to: router)
+                DemoConsole(backend: backend, clock: clock).addRoutes(to: router)
             }
             options.links = [StartPage.Link(path: "/phone", title: "The simulated iPhones")]
             let settings = try Settings.demo(

@@ -128,7 +128,7 @@ function securityWords(operation) {
   const schemes = (operation.security ?? description.security ?? []).flatMap((entry) => Object.entries(entry));
   const known = {
     basic: "user and password", installation: "installation credential", signInToken: "sign-in token", serviceKey: "service key",
-    ticket: "ticket",
+    ticket: "ticket", consoleSession: "session of the console",
   };
   const rights = schemes.flatMap(([, names]) => names);
   if (rights.length) return `Signed with a key that has the right ${rights.join(" or ")}`;

@@ -62,12 +62,17 @@ export function problem(error, retry) {
 export const empty = (text) => h("p", { class: "empty", key: "empty" }, text);
 export const loading = () => h("p", { class: "empty", key: "loading", role: "status" }, "Loading …");
 
-/** Runs `work` now and then again and again while the page is seen, each time after it has ended. Returns what stops it. */
+/** After so long without a key or a pointer nothing is fetched, so that an open page that is left alone does not keep its session. */
+const AWAY_MILLISECONDS = 600_000;
+let lastSeen = Date.now();
+for (const kind of ["pointermove", "pointerdown", "keydown", "wheel"]) addEventListener(kind, () => { lastSeen = Date.now(); }, { passive: true });
+
+/** Runs `work` now and then again and again while a person sees the page, each time after it has ended. Returns what stops it. */
 export function repeatedly(work, milliseconds) {
   let [isOver, timer] = [false, null];
   const run = async () => {
     clearTimeout(timer);
-    if (!document.hidden) await work();
+    if (!document.hidden && Date.now() - lastSeen < AWAY_MILLISECONDS) await work();
     if (!isOver) timer = setTimeout(run, milliseconds);
   };
   const onVisible = () => !document.hidden && !isOver && run();

@@ -192,13 +192,12 @@ extension ServerNode {
             cookie: SessionCookie(isSecure: settings.listening.isReachedOverTLS),
             isTrustedProxy: { address in proxies.contains { $0.contains(address) } },
             onUntrustedForwarding: { warning.forwarded(by: $0) })
-        BackendRoutes(backend: backend, options: backendOptions).addRoutes(to: router)
+        let api = BackendRoutes(backend: backend, options: backendOptions)
+        api.addRoutes(to: router)
         ErrorReferenceRoute().addRoutes(to: router)
         OutcomeReferenceRoute().addRoutes(to: router)
         APIReferenceRoute().addRoutes(to: router)
-        if !settings.console.isOff {
-            ConsoleRoutes(backend: backend, options: backendOptions, path: settings.console.path).addRoutes(to: router)
-        }
+        if !settings.console.isOff { ConsoleRoutes(on: api, path: settings.console.path).addRoutes(to: router) }
         options.addRoutes(router, backend)
         router.add(HubRoutes(directory: hubs, options: hubOptions(with: backendOptions)))
         return router
