@@ -25,7 +25,7 @@ extension RichPushBackend {
     /// How long a link holds.
     public static let consoleLinkLife: Duration = .seconds(120)
     /// The most sessions of one user; the oldest ends when another begins.
-    static let consoleSessionsOfUser = 20
+    public static let consoleSessionsOfUser = 20
 
     /// Makes a link that signs the user in, once, within two minutes. Throws `not-found`, and `conflict` for a user who is disabled or the
     /// account of a service.

@@ -130,6 +130,9 @@ private enum CallerLimits {
         Row(
             counted: "Schedules that wait", each: "user", limit: "\(BackendSettings().waitingSchedules)", place: .database,
             answer: quota),
+        Row(
+            counted: "Sessions of the console", each: "user", limit: "\(RichPushBackend.consoleSessionsOfUser)", place: .database,
+            answer: "the oldest ends"),
         Row(counted: "Webhooks", each: "app", limit: "\(RichPushBackend.webhookLimit)", place: .database, answer: quota),
     ]
 
