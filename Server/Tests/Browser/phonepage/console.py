@@ -110,16 +110,42 @@ def it_explains_a_send(page, user):
 def a_test_goes_to_one_person(page, user):
     go(page, "compose")
     fill(page, "message", "A test of the console")
-    fill(page, "test", user)
+    fill(page, "testName", user)
     page.press("send-test")
     said = page.wait("what became of the test", lambda: text_of(page, "#toasts"))
     if "The test is send #" not in said:
         raise Failure(f"the page says {said!r}")
 
 
-def mistakes_are_named_before_anything_leaves(page, user):
+def a_picture_is_shown_before_it_is_sent(page, user):
+    go(page, "compose")
+    page.press("kind-img")
+    fill(page, "message", "A picture from the console")
+    page.press("send")
+    has(page, "Choose the picture first.")
+    with urllib.request.urlopen(page.base + "/phone/samples/img", timeout=DEADLINE) as answer:
+        file = page.folder / "console-picture.png"
+        file.write_bytes(answer.read())
+    field(page, "file").send_keys(str(file.resolve()))
+    shown = "const n = document.querySelector('.device-frame img'); return n && n.complete && n.naturalWidth > 0"
+    page.wait("the picture on the drawn phone", lambda: page.driver.execute_script(shown))
+    page.press("audience-people")
+    fill(page, "people", user)
+    the_count_is_right(page, user)
+    page.press("send")
+    page.wait("the name of the file in the question", lambda: "console-picture.png" in text_of(page, "dialog"))
+    page.press("confirm")
+    page.wait("the page of the send", lambda: (heading(page) or "").startswith("Send #"))
+    page.wait("the phone to have fetched it", lambda: "fetched" in text_of(page))
+
+
+def sends_in_all(page):
     go(page, "sends")
-    before = len(page.all("row"))
+    return page.wait("the end of the list", lambda: text_of(page, ".list-end") if "in all" in text_of(page, ".list-end") else None)
+
+
+def mistakes_are_named_before_anything_leaves(page, user):
+    before = sends_in_all(page)
     go(page, "compose")
     fill(page, "message", " ")
     page.press("send")
@@ -137,9 +163,7 @@ def mistakes_are_named_before_anything_leaves(page, user):
     page.press("kind-coupon")
     page.press("send")
     has(page, "A coupon needs a headline and a code.")
-    go(page, "sends")
-    page.wait("the sends", lambda: page.all("row"))
-    if len(page.all("row")) != before:
+    if sends_in_all(page) != before:
         raise Failure("a send with mistakes was accepted")
 
 
@@ -229,7 +253,11 @@ def a_webhook_that_may_not_be_is_refused_with_the_reason(page, user):
 def what_was_done_is_in_the_audit(page, user):
     go(page, "audit")
     page.wait("the entries", lambda: len(page.all("row")) > 10)
-    has(page, "console.signed-in", "user.erased", "key.created", "schedule.ended")
+    for action in ("console.signed-in", "user.erased", "key.created", "schedule.ended"):
+        fill(page, "action", action)
+        field(page, "action").send_keys(Keys.ENTER)
+        acts = "return [...document.querySelectorAll('[data-testid=row] code')].map(({ textContent }) => textContent)"
+        page.wait(f"entries of {action} alone", lambda: set(page.driver.execute_script(acts)) == {action})
 
 
 def health_shows_the_checks(page, user):
@@ -368,7 +396,7 @@ def a_session_that_ended_asks_to_sign_in(page, user):
 
 STEPS = [
     the_page_of_the_phones_opens_it, it_says_what_it_sends_before_it_does, it_explains_a_send, a_test_goes_to_one_person,
-    mistakes_are_named_before_anything_leaves, a_schedule_is_made_and_cancelled, a_person_is_added_and_erased, a_key_is_shown_once,
+    a_picture_is_shown_before_it_is_sent, mistakes_are_named_before_anything_leaves, a_schedule_is_made_and_cancelled, a_person_is_added_and_erased, a_key_is_shown_once,
     a_webhook_that_may_not_be_is_refused_with_the_reason, what_was_done_is_in_the_audit, health_shows_the_checks,
     every_screen_fits_and_can_be_read, a_long_list_keeps_the_document_small, the_keyboard_is_enough, the_first_screen_is_light, a_person_is_found_changed_and_signed_out,
     a_session_that_ended_asks_to_sign_in,

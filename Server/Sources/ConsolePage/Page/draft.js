@@ -1,0 +1,62 @@
+// A send that is being written: its parts, what it lacks, and what the API gets of it.
+import { moment, localInput } from "./format.js";
+
+export const KINDS = [["text", "Message", "text"], ["img", "Picture", "picture"], ["url", "Link", "link"], ["coupon", "Coupon", "coupon"], ["video", "Video", "video"], ["sound", "Sound", "sound"], ["file", "File", "file"]];
+/** The kinds that need a file, and which files the browser offers for them. */
+export const WITH_FILE = { img: "image/*", video: "video/*", sound: "audio/*", file: ".pdf,.txt" };
+const HOUR_MILLISECONDS = 3_600_000;
+const DAYS = ["SU", "MO", "TU", "WE", "TH", "FR", "SA"];
+
+export function fresh() {
+  return {
+    kind: "text", title: "", subtitle: "", message: "", altText: "", link: "", coupon: { headline: "", code: "", terms: "" }, file: null,
+    picture: null, style: "alert", preview: "open", badge: "", sound: "", thread: "", collapseId: "", expires: "", pace: "",
+    when: "now", at: localInput(Date.now() + HOUR_MILLISECONDS), zone: Intl.DateTimeFormat().resolvedOptions().timeZone, repeat: "", rule: "",
+  };
+}
+
+export const kindName = (draft) => KINDS.find(([kind]) => kind === draft.kind)[1];
+
+/** What the person has to do before the draft can leave; `null` when nothing is missing. */
+export function missing(draft) {
+  if (!draft.message.trim()) return "Write a message first.";
+  if (WITH_FILE[draft.kind] && !draft.file) return `Choose the ${kindName(draft).toLowerCase()} first.`;
+  if (draft.kind === "url" && !draft.link.trim()) return "Write the address of the link first.";
+  if (draft.kind === "coupon" && !(draft.coupon.headline.trim() && draft.coupon.code.trim())) return "A coupon needs a headline and a code.";
+  return null;
+}
+
+/** The body of `POST /api/v1/notifications`. */
+export function notification(draft, audience, contentId) {
+  const body = { audience, message: draft.message, style: draft.style, preview: draft.preview };
+  for (const name of ["title", "subtitle", "altText", "sound", "thread", "collapseId"]) if (draft[name].trim()) body[name] = draft[name];
+  if (draft.badge !== "") body.badge = Number(draft.badge);
+  if (draft.pace !== "") body.pushesPerSecond = Number(draft.pace);
+  if (WITH_FILE[draft.kind]) body.contentId = contentId;
+  if (draft.kind === "url") body.link = draft.link.trim();
+  if (draft.kind === "coupon") body.coupon = Object.fromEntries(Object.entries(draft.coupon).filter(([, text]) => text.trim()));
+  if (draft.expires && draft.when === "now") body.expiresAt = Date.now() + Number(draft.expires) * HOUR_MILLISECONDS;
+  return body;
+}
+
+/** Its rules of repetition, by the day and date of the first time. */
+export function repeats(draft) {
+  const date = new Date(draft.at);
+  const day = DAYS[Number.isNaN(date.getDay()) ? 1 : date.getDay()];
+  return [["", "every day"], ["FREQ=WEEKLY;BYDAY=MO,TU,WE,TH,FR", "every day from Monday to Friday"], [`FREQ=WEEKLY;BYDAY=${day}`, "every week on this day"],
+    [`FREQ=MONTHLY;BYMONTHDAY=${date.getDate() || 1}`, "every month on this date"], ["rule", "by a rule"]];
+}
+
+/** When it is due, as `POST /api/v1/schedules` takes it. */
+export function timing(draft) {
+  const timing = { localTime: draft.at, timeZone: draft.zone };
+  if (draft.when === "repeat") timing.repeat = draft.repeat === "rule" ? draft.rule.trim() : draft.repeat || "FREQ=DAILY";
+  if (draft.expires) timing.expiresAfterSeconds = Number(draft.expires) * 3600;
+  return timing;
+}
+
+export function whenText(draft) {
+  if (draft.when === "now") return "now";
+  const { localTime, timeZone, repeat } = timing(draft);
+  return `${moment(new Date(localTime))} on the clocks of ${timeZone}${repeat ? `, ${repeat}` : ""}`;
+}
