@@ -141,7 +141,13 @@ def a_picture_is_shown_before_it_is_sent(page, user):
 
 def sends_in_all(page):
     go(page, "sends")
-    return page.wait("the end of the list", lambda: text_of(page, ".list-end") if "in all" in text_of(page, ".list-end") else None)
+
+    def end():
+        page.driver.execute_script("scrollTo(0, document.body.scrollHeight)")
+        words = text_of(page, ".list-end")
+        return words if "in all" in words else None
+
+    return page.wait("the end of the list", end)
 
 
 def mistakes_are_named_before_anything_leaves(page, user):
