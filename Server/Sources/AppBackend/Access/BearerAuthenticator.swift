@@ -96,3 +96,20 @@ final class VerifiedCredentials<Value: Sendable>: Sendable {
     /// Forgets all.
     func forget() { entries.withLock { $0.removeAll() } }
 }
+
+/// When the use of each credential was noted last, so that each node writes it at most once a minute. Bounded.
+final class UseNotes<ID: Hashable & Sendable>: Sendable {
+    private static var capacity: Int { 10_000 }
+
+    private let noted = Mutex<[ID: Duration]>([:])
+
+    /// Whether a use is to be noted now; it counts as noted then.
+    func isDue(_ id: ID, at uptime: Duration) -> Bool {
+        noted.withLock { noted in
+            if let last = noted[id], uptime - last < .seconds(60) { return false }
+            if noted.count >= Self.capacity { noted.removeAll(keepingCapacity: true) }
+            noted[id] = uptime
+            return true
+        }
+    }
+}

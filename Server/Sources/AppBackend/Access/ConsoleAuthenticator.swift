@@ -1,7 +1,6 @@
 import RichPushModel
 import ServiceErrors
 import SharedAccess
-import Synchronization
 
 /// Says whose a session of the console is. Costs one read at most every five seconds for each session, as for installation credentials,
 /// so that one that was ended holds no longer than that on the other nodes.
@@ -10,8 +9,7 @@ final class ConsoleAuthenticator: Sendable {
     private let clock: any ServiceClock
     private let idle: Duration
     private let cache = VerifiedCredentials<Principal>(lifetime: BearerAuthenticator.recheckInterval)
-    /// When the use of each session was noted last.
-    private let noted = Mutex<[[UInt8]: Duration]>([:])
+    private let uses = UseNotes<[UInt8]>()
 
     /// - Parameter idle: how long a session holds without being used.
     init(store: any BackendStore, clock: any ServiceClock, idle: Duration) {
@@ -41,18 +39,8 @@ final class ConsoleAuthenticator: Sendable {
     /// Forgets what was verified before.
     func forget() { cache.forget() }
 
-    /// Written at most once a minute by each node.
     private func noteUse(of session: ConsoleSession) async throws {
-        let uptime = clock.uptime
-        let isDue = noted.withLock { noted in
-            if let last = noted[session.digest], uptime - last < .seconds(60) { return false }
-            if noted.count >= Self.notedCapacity { noted.removeAll(keepingCapacity: true) }
-            noted[session.digest] = uptime
-            return true
-        }
-        guard isDue else { return }
+        guard uses.isDue(session.digest, at: clock.uptime) else { return }
         try await store.extendConsoleSession(session.digest, until: min(clock.now + idle, session.endsAt))
     }
-
-    private static let notedCapacity = 10_000
 }

@@ -2,7 +2,6 @@ import Logging
 import RichPushModel
 import ServiceErrors
 import SharedAccess
-import Synchronization
 
 /// Says which service calls. Costs one read at most every five seconds for each key, as for installation credentials, so that a key
 /// that was revoked holds no longer than that.
@@ -13,8 +12,7 @@ final class ServiceKeyAuthenticator: Sendable {
     private let cache = VerifiedCredentials<Principal>(lifetime: BearerAuthenticator.recheckInterval)
     private let refusals: RefusalAudit
     private let pace = CallPace<UserID>()
-    /// When the use of each key was noted last; the keys of an app are few.
-    private let noted = Mutex<[Int64: Duration]>([:])
+    private let uses = UseNotes<Int64>()
 
     init(store: any BackendStore, clock: any ServiceClock, logger: Logger, refusals: RefusalAudit) {
         self.store = store
@@ -91,15 +89,9 @@ final class ServiceKeyAuthenticator: Sendable {
         return principal
     }
 
-    /// Written at most once a minute by each node. A use that cannot be noted refuses no request.
+    /// A use that cannot be noted refuses no request.
     private func noteUse(of key: ServiceKey, from source: SourceAddress) async {
-        let uptime = clock.uptime
-        let isDue = noted.withLock { noted in
-            if let last = noted[key.id], uptime - last < .seconds(60) { return false }
-            noted[key.id] = uptime
-            return true
-        }
-        guard isDue else { return }
+        guard uses.isDue(key.id, at: clock.uptime) else { return }
         do { try await store.noteUse(ofKey: key.id, at: clock.now, from: source.prefix) } catch {
             logger.warning("The use of a service key could not be noted", metadata: ["key": "\(key.name)"])
         }
