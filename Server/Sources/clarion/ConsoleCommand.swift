@@ -13,7 +13,10 @@ struct ConsoleCommand: AsyncParsableCommand {
 private struct ConsoleLinkCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "link", abstract: "Print an address that signs a user in to the console, once, within two minutes.",
-        discussion: "What the user may do there follows from their role. `clarion user add` makes an administrator.")
+        discussion: """
+            What the user may do there follows from their role. `clarion user add` makes an administrator. The address is made of the settings, \
+            so give the command those of the server.
+            """)
 
     @Argument(help: "The user whom the address signs in.")
     var name: UserName

@@ -69,7 +69,7 @@ struct ConsoleRouteTests {
     }
 
     @Test(
-        "what is no link to the console signs nobody in",
+        "a text that is no console link is refused",
         arguments: ["", "cll_", "eve", "cll_000000000000000000000000000000000000000000000000a"])
     func refuses(text: String) async throws {
         let bench = try await BackendBench()

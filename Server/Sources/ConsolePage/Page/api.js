@@ -34,6 +34,19 @@ export async function call(method, path, { query, body, content, headers } = {})
   return request(method, ROOT + path + queryText(query), { body, content, headers });
 }
 
+/** The items of a list, at most `most` pages of it. `after` names the parameter that asks for the page behind the `next` of another. */
+export async function pages(path, name, { query, after = "before", most = 20 } = {}) {
+  const items = [];
+  let next;
+  for (let page = 0; page < most; page += 1) {
+    const answer = await call("GET", path, { query: { ...query, [after]: next } });
+    items.push(...answer[name]);
+    next = answer.next;
+    if (next === undefined) break;
+  }
+  return { items, isCut: next !== undefined };
+}
+
 /** Calls a route of the console itself. */
 export function callConsole(method, path, body) {
   return request(method, location.pathname.replace(/\/$/, "") + path, { body });

@@ -55,7 +55,7 @@ export function audience(start, onChange) {
   });
 
   function countLine() {
-    if (!value()) return "Nobody yet.";
+    if (!value()) return "No audience yet.";
     if (!state.count) return may("count-an-audience") ? "Counting …" : "";
     if (state.count.error) return state.count.error.message;
     const reached = plural(state.count.targets, "device");
@@ -74,16 +74,16 @@ export function audience(start, onChange) {
           changed();
         },
       }))),
-      state.way === "people" && field("Names", input({ ...bind("people"), key: "people" }), "With blanks between."),
+      state.way === "people" && field("Names", input({ ...bind("people"), key: "people" }), "Separate names with spaces."),
       state.way === "tags" && [
-        field("Devices with", input({ ...bind("tags"), key: "tags" }), "Tags with blanks between."),
+        field("Tags", input({ ...bind("tags"), key: "tags" }), "Separate tags with spaces."),
         choices("Which of the tags", { class: "segments small" }, [["any", "any of them"], ["all", "all of them"]].map(([join, label]) => ({
           key: join, isTaken: state.join === join, content: label, properties: {}, take: () => {
             state.join = join;
             changed();
           },
         }))),
-        field("But without", input({ ...bind("without"), key: "without" })),
+        field("Excluded tags", input({ ...bind("without"), key: "without" })),
       ],
       state.way === "expression" && field("Tag expression", input({ ...bind("expression"), key: "expression" }), "With &&, ||, ! and brackets, such as news && !beta."),
       h("p", { class: `count ${state.count?.error ? "bad" : ""}`, role: "status", "data-testid": "count" }, countLine()),

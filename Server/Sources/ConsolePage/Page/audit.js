@@ -5,9 +5,9 @@ import { list } from "./list.js";
 import { button, field, heading, input, linkButton, time } from "./parts.js";
 import { address, go } from "./route.js";
 
-const FILTERS = [["action", "Act"], ["actor", "By"], ["subject", "About"]];
+const FILTERS = [["action", "Action"], ["actor", "Actor"], ["subject", "Subject"]];
 
-/** Where the object of an act is seen, if it is anywhere. */
+/** A link to the object of an entry, where a screen shows it. */
 function objectOf({ action, object }) {
   if (!object) return null;
   return action.startsWith("send.") ? h("a", { href: address("sends", object) }, `#${object}`) : object;
@@ -16,16 +16,16 @@ function objectOf({ action, object }) {
 export function audit(route, redraw) {
   const filter = { ...route.query };
   const rows = list({
-    label: "Audit", redraw, none: "No entry fits.", key: (entry) => entry.number,
+    label: "Audit", redraw, none: "No matching entries.", key: (entry) => entry.number,
     load: async (before) => {
       const page = await call("GET", "/audit", { query: { ...route.query, before, limit: 200 } });
       return { items: page.entries, next: page.next };
     },
     columns: [
       { name: "Number", size: "small", cell: (entry) => `${entry.number}` }, { name: "When", size: "medium", cell: (entry) => time(entry.at) },
-      { name: "Act", size: "medium", cell: (entry) => h("code", null, entry.action) },
-      { name: "By", cell: (entry) => h("span", { class: "cut" }, [entry.actorKind, entry.actor].filter(Boolean).join(" ")) },
-      { name: "About", cell: (entry) => entry.subject || objectOf(entry) || "–", wide: true },
+      { name: "Action", size: "medium", cell: (entry) => h("code", null, entry.action) },
+      { name: "Actor", cell: (entry) => h("span", { class: "cut" }, [entry.actorKind, entry.actor].filter(Boolean).join(" ")) },
+      { name: "Subject", cell: (entry) => entry.subject || objectOf(entry) || "–", wide: true },
       { name: "Details", cell: (entry) => h("span", { class: "cut" }, entry.details || "–"), wide: true },
     ],
   });

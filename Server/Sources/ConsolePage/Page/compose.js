@@ -57,7 +57,7 @@ function form(state, target) {
       field("Subtitle", input({ ...bind(state, "subtitle"), maxlength: "200" })),
       field("Message", h("textarea", { ...bind(state, "message"), class: "input", rows: "3", maxlength: "2000" })),
       content(state)),
-    card("To whom", { key: "whom" }, target.view()),
+    card("Audience", { key: "whom" }, target.view()),
     card("When", { key: "when" }, when(state)),
     card(null, { key: "more" }, options(state)),
   ];
@@ -140,7 +140,7 @@ async function submit(state, target) {
   const headers = { "Idempotency-Key": state.idempotencyKey };
   const result = await ask({
     title: isNow ? "Send this?" : "Schedule this?", action: isNow ? "Send" : "Schedule", typed: number >= TYPED_FROM ? String(number) : undefined,
-    body: () => [summary(draft, audienceText, target.count), number === 0 && h("p", { class: "note" }, "No device is in this audience now.")],
+    body: () => [summary(draft, audienceText, target.count), number === 0 && h("p", { class: "note" }, "No device matches this audience now.")],
     act: () => (isNow
       ? call("POST", "/notifications", { body, headers })
       : call("POST", "/schedules", { body: { notification: body, ...timing(draft) }, headers })),
@@ -167,7 +167,7 @@ function content(state) {
   if (!WITH_FILE[draft.kind]) return null;
   return h("div", { key: draft.kind },
     field("File", h("input", { type: "file", class: "input", accept: WITH_FILE[draft.kind], name: "file", onchange: (event) => takeFile(state, event.target.files[0]) }),
-      draft.file ? `${draft.file.name}, ${bytes(draft.file.size)}` : "Metadata such as the place of a photo is removed."),
+      draft.file ? `${draft.file.name}, ${bytes(draft.file.size)}` : "Metadata such as the location of a photo is removed."),
     field("Description", input({ ...bind(state, "altText"), maxlength: "1000" }), "For people who cannot see or hear it."));
 }
 
@@ -177,14 +177,14 @@ function when(state) {
   const { draft } = state;
   const isRepeated = draft.when === "repeat";
   return [
-    choices("When it is sent", { class: "segments" }, [["now", "Now"], ["once", "At a time"], ["repeat", "Again and again"]].map(([name, label]) => ({
+    choices("When it is sent", { class: "segments" }, [["now", "Now"], ["once", "Scheduled"], ["repeat", "Recurring"]].map(([name, label]) => ({
       key: name, isTaken: draft.when === name, content: label, properties: { "data-testid": `when-${name}` }, take: () => {
         draft.when = name;
         state.redraw();
       },
     }))),
     draft.when !== "now" && field(isRepeated ? "First time" : "Time", input({ ...bind(state, "at"), type: "datetime-local" })),
-    draft.when !== "now" && field("Time zone", input({ ...bind(state, "zone"), list: "zones" }), "A name such as Europe/Berlin. Clocks that are set are followed."),
+    draft.when !== "now" && field("Time zone", input({ ...bind(state, "zone"), list: "zones" }), "A name such as Europe/Berlin. Daylight saving time is followed."),
     isRepeated && field("Repeat", choice(state, "repeat", repeats(draft))),
     isRepeated && draft.repeat === "rule" && field("Rule", input(bind(state, "rule")), "A rule of RFC 5545, such as FREQ=MONTHLY;BYDAY=1MO."),
     h("datalist", { id: "zones" }, zones.map((zone) => h("option", { value: zone, key: zone }))),
@@ -197,9 +197,9 @@ function choice(state, name, options) {
 }
 
 const options = (state) => h("details", { class: "more" }, h("summary", null, "More options"),
-  field("Delivery", choice(state, "style", [["alert", "shown"], ["both", "shown, and the app is woken"], ["silent", "silent: the app alone is woken"]])),
-  field("Words on the way", choice(state, "preview", [["open", "Apple carries the words"], ["neutral", "neutral text; the phone fetches the words"]])),
-  field("Ends after hours", input({ ...bind(state, "expires"), type: "number", min: "1", max: "8784" }), "Who has not got it by then does not get it."),
+  field("Delivery", choice(state, "style", [["alert", "notification"], ["both", "notification, and wake the app"], ["silent", "silent: wake the app only"]])),
+  field("Text sent through Apple", choice(state, "preview", [["open", "the message"], ["neutral", "neutral text; the phone fetches the message"]])),
+  field("Expires after (hours)", input({ ...bind(state, "expires"), type: "number", min: "1", max: "8784" }), "Devices that have not received it by then do not get it."),
   field("Badge", input({ ...bind(state, "badge"), type: "number", min: "0", max: "99999" })), field("Sound", input(bind(state, "sound")), "A sound file of the app."),
-  field("Group", input(bind(state, "thread"))), field("Replaces sends with this key", input(bind(state, "collapseId"))),
-  field("At most pushes a second", input({ ...bind(state, "pace"), type: "number", min: "1", max: "100000" }), "To protect what the audience fetches its content from."));
+  field("Group", input(bind(state, "thread"))), field("Collapse key", input(bind(state, "collapseId")), "A later send with the same key replaces this one on the phone."),
+  field("Pushes per second, at most", input({ ...bind(state, "pace"), type: "number", min: "1", max: "100000" }), "Limits the load of the server that the content comes from."));

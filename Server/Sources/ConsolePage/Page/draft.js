@@ -44,7 +44,7 @@ export function repeats(draft) {
   const date = new Date(draft.at);
   const day = DAYS[Number.isNaN(date.getDay()) ? 1 : date.getDay()];
   return [["", "every day"], ["FREQ=WEEKLY;BYDAY=MO,TU,WE,TH,FR", "every day from Monday to Friday"], [`FREQ=WEEKLY;BYDAY=${day}`, "every week on this day"],
-    [`FREQ=MONTHLY;BYMONTHDAY=${date.getDate() || 1}`, "every month on this date"], ["rule", "by a rule"]];
+    [`FREQ=MONTHLY;BYMONTHDAY=${date.getDate() || 1}`, "every month on this date"], ["rule", "custom rule"]];
 }
 
 /** When it is due, as `POST /api/v1/schedules` takes it. */

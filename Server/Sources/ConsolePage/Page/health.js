@@ -26,7 +26,7 @@ export function health(route, redraw) {
       heading("Health"),
       found.view(({ isReady, checks, notes, at }) => [
         card(null, { key: "state" },
-          h("p", { class: "state-line", role: "status" }, isReady ? badge("ready", "good") : badge("not ready", "bad"), " This node, looked at ", time(at, timeOfDay), ".")),
+          h("p", { class: "state-line", role: "status" }, isReady ? badge("ready", "good") : badge("not ready", "bad"), " This node, checked at ", time(at, timeOfDay), ".")),
         card("Checks", { key: "checks" }, h("table", { class: "numbers", "aria-label": "Checks" },
           h("thead", null, h("tr", null, h("th", { scope: "col" }, "Part"), h("th", { scope: "col" }, "State"), h("th", { scope: "col" }, "Reason"))),
           h("tbody", null, checks.map(({ word, name, reason }) => h("tr", { key: name },

@@ -1,40 +1,25 @@
 // Whether all is well, at a glance.
 import { h } from "./dom.js";
-import { call, may, session, text } from "./api.js";
+import { call, may, pages, session, text } from "./api.js";
 import { ago, badge, card, empty, heading, linkButton, repeatedly, resource, time } from "./parts.js";
 import { bars } from "./plot.js";
 import { address } from "./route.js";
 import { count, share } from "./format.js";
 import { readiness } from "./health.js";
-import { calendar } from "./schedules.js";
+import { calendar, waitingSchedules } from "./schedules.js";
 import { failedOf, progress, stateBadge } from "./sends.js";
 
 const HOUR_MILLISECONDS = 3_600_000;
 const DAY_HOURS = 24;
-const PAGE = 50;
-/** So many sends of a day are counted at most. */
-const MOST_PAGES = 20;
-
 const hourOf = (milliseconds) => Math.floor(milliseconds / HOUR_MILLISECONDS);
-
-async function latestSends(since) {
-  const sends = [];
-  let before;
-  for (let page = 0; page < MOST_PAGES; page += 1) {
-    const answer = await call("GET", "/sends", { query: { since, before, limit: PAGE } });
-    sends.push(...answer.sends);
-    before = answer.next;
-    if (!before) break;
-  }
-  return { sends, isCut: before !== undefined };
-}
 
 export function home(route, redraw) {
   const day = resource(async () => {
     const since = (hourOf(Date.now()) - DAY_HOURS + 1) * HOUR_MILLISECONDS;
-    return { since, ...(await latestSends(since)) };
+    const { items: sends, isCut } = await pages("/sends", "sends", { query: { since, limit: 50 } });
+    return { since, sends, isCut };
   }, redraw);
-  const schedules = resource(() => call("GET", "/schedules", { query: { state: "waiting", limit: 20 } }), redraw);
+  const schedules = resource(waitingSchedules, redraw);
   const attention = resource(concerns, redraw);
   const stops = [repeatedly(day.reload, 5000), repeatedly(schedules.reload, 15_000), repeatedly(attention.reload, 15_000)];
   return {
@@ -46,7 +31,7 @@ export function home(route, redraw) {
       day.view(dayCards),
       h("div", { class: "columns", key: "columns" },
         card("Latest sends", null, day.view(({ sends }) => latest(sends.slice(0, 8)))),
-        card("Due next", null, schedules.view(({ schedules: found }) => calendar(found)))),
+        card("Up next", null, schedules.view(calendar))),
     ],
   };
 }
@@ -67,17 +52,17 @@ function dayCards({ sends, since, isCut }) {
   });
   return [
     h("div", { class: "tiles", key: "tiles" },
-      tile("Sends in a day", `${count(sends.length)}${isCut ? " or more" : ""}`), tile("Pushes accepted", count(accepted)),
-      tile("Without their push", count(failed), share(failed, accepted + failed)), tile("Under way", count(running))),
-    card(null, { key: "plot" }, bars("Pushes by the hour", [{ name: "accepted", tone: "good" }, { name: "not accepted", tone: "bad" }], hours),
-      isCut && h("p", { class: "hint" }, `The newest ${count(sends.length)} sends are counted.`)),
+      tile("Sends in 24 hours", `${count(sends.length)}${isCut ? " or more" : ""}`), tile("Pushes accepted", count(accepted)),
+      tile("Failed", count(failed), share(failed, accepted + failed)), tile("In progress", count(running))),
+    card(null, { key: "plot" }, bars("Pushes by the hour", [{ name: "accepted", tone: "good" }, { name: "failed", tone: "bad" }], hours),
+      isCut && h("p", { class: "hint" }, `Only the newest ${count(sends.length)} sends are counted.`)),
   ];
 }
 
 const tile = (name, value, beside) => h("div", { class: "tile", key: name }, h("p", { class: "tile-name" }, name), h("p", { class: "tile-value" }, value, beside && h("span", null, beside)));
 
 function latest(sends) {
-  if (!sends.length) return empty("Nothing was sent within a day.");
+  if (!sends.length) return empty("No sends in the last 24 hours.");
   return h("ul", { class: "latest" }, sends.map((send) => h("li", { key: send.id },
     h("a", { href: address("sends", send.id) }, `#${send.id}`), h("code", { class: "cut" }, send.audience), progress(send.status), stateBadge(send.status), ago(send.dueAt))));
 }
@@ -85,20 +70,20 @@ function latest(sends) {
 /** What an operator should look at. */
 async function concerns() {
   const [ready, keys, webhooks] = await Promise.all([
-    text("/readyz").then(readiness), may("manage-service-keys") ? call("GET", "/keys", { query: { limit: 200 } }) : { keys: [] },
+    text("/readyz").then(readiness), may("manage-service-keys") ? pages("/keys", "keys", { after: "after" }) : { items: [] },
     may("manage-webhooks") ? call("GET", "/webhooks") : { webhooks: [] },
   ]);
   const soon = Date.now() + 30 * DAY_HOURS * HOUR_MILLISECONDS;
   return [
-    ...ready.checks.filter(({ word }) => word === "failed").map(({ name, reason }) => ({ text: `${name} does not work${reason ? `: ${reason}` : ""}`, to: "health" })),
+    ...ready.checks.filter(({ word }) => word === "failed").map(({ name, reason }) => ({ text: `${name} is failing${reason ? `: ${reason}` : ""}`, to: "health" })),
     ...ready.notes.map((note) => ({ text: note.text, to: "health" })),
-    ...keys.keys.filter((key) => !key.revokedAt && key.expiresAt > Date.now() && key.expiresAt < soon).map((key) => ({ text: `The key ${key.name} ends soon`, at: key.expiresAt, to: "keys" })),
+    ...keys.items.filter((key) => !key.revokedAt && key.expiresAt > Date.now() && key.expiresAt < soon).map((key) => ({ text: `The key ${key.name} expires soon`, at: key.expiresAt, to: "keys" })),
     ...webhooks.webhooks.filter((webhook) => webhook.fault).map((webhook) => ({ text: `The webhook to ${new URL(webhook.url).host} was disabled`, to: "webhooks" })),
   ];
 }
 
 function concernCard(found) {
-  if (!found.length) return h("p", { class: "all-well", key: "well", role: "status" }, badge("all is well", "good"), ` Signed in as ${session.user.user}.`);
-  return card("Look at this", { key: "concerns", class: "warn" }, h("ul", { class: "bullets" }, found.map(({ text: words, at, to }) => h("li", { key: words },
+  if (!found.length) return h("p", { class: "all-well", key: "well", role: "status" }, badge("all healthy", "good"), ` Signed in as ${session.user.user}.`);
+  return card("Needs attention", { key: "concerns", class: "warn" }, h("ul", { class: "bullets" }, found.map(({ text: words, at, to }) => h("li", { key: words },
     h("a", { href: address(to) }, words), at && [" · ", time(at)]))));
 }

@@ -30,15 +30,15 @@ function one(hub, found) {
   const roll = (rule, key) => async () => {
     const result = await ask({
       title: `Make a new ${key} key of ${rule.name}?`, action: "Make a new key", kind: "danger",
-      body: () => h("p", null, "Clients with the old key are refused at once. Let them use the other key first."),
+      body: () => h("p", null, "Clients that use the old key are refused at once. Switch them to the other key first."),
       act: () => call("POST", `${path}/rules/${encodeURIComponent(rule.name)}/roll`, { body: { key } }),
     });
-    if (result) await showSecret(`The ${key} key of ${rule.name}`, "This is the only time it is shown.", result.value[`${key}Key`]);
+    if (result) await showSecret(`The ${key} key of ${rule.name}`, "It is shown only once.", result.value[`${key}Key`]);
     await found.reload();
   };
   const remove = () => ask({
     title: `Remove the hub ${hub.name}?`, action: "Remove", kind: "danger", typed: hub.name,
-    body: () => h("p", null, "Its devices, sends and keys are removed. It cannot be undone."),
+    body: () => h("p", null, "This deletes its devices, sends and keys. It cannot be undone."),
     act: async () => {
       await call("DELETE", path, { query: { confirm: hub.name } });
       await found.reload();
@@ -49,16 +49,18 @@ function one(hub, found) {
       badge(hub.hasOwnAPNsCredential ? "own APNs credential" : "APNs credential of the node", hub.hasOwnAPNsCredential ? "good" : "plain")),
     facts([
       ["Note", hub.metadata], ["Since", time(hub.createdAt)], ["Changed", time(hub.updatedAt)],
-      ["Protected tags", hub.allowsProtectedTags ? "apps may claim them" : "only backends set them"],
+      ["Protected tags", hub.allowsProtectedTags ? "apps may set them" : "only backends may set them"],
       ["Registrations live", hub.registrationSeconds && plural(Math.round(hub.registrationSeconds / 86_400), "day")],
     ]),
     h("table", { class: "numbers", "aria-label": `Rules of ${hub.name}` },
       h("thead", null, h("tr", null, h("th", { scope: "col" }, "Rule"), h("th", { scope: "col" }, "Rights"), h("th", { scope: "col", class: "end" }, "Keys"))),
       h("tbody", null, (hub.rules || []).map((rule) => h("tr", { key: rule.name },
         h("th", { scope: "row" }, rule.name), h("td", null, rule.rights.join(" ")),
-        h("td", { class: "end" }, may("change-hubs") && [button("New primary", { onclick: roll(rule, "primary") }), button("New secondary", { onclick: roll(rule, "secondary") })]))))),
+        h("td", { class: "end" }, may("change-hubs") && ["primary", "secondary"].map((key) => button(`New ${key}`, {
+          onclick: roll(rule, key), key, "data-testid": `roll-${hub.name}-${rule.name}-${key}`,
+        }))))))),
     h("p", { class: "hint" }, "The command ", h("code", null, `clarion hub set-apns ${hub.name}`), " sets the APNs credential of the hub."),
-    may("change-hubs") && h("div", { class: "actions" }, button("Remove", { kind: "danger", onclick: remove })));
+    may("change-hubs") && h("div", { class: "actions" }, button("Remove", { kind: "danger", onclick: remove, "data-testid": `remove-${hub.name}` })));
 }
 
 async function add(found) {
@@ -71,7 +73,7 @@ async function add(found) {
   });
   if (result) {
     const keys = result.value.rules.map((rule) => `${rule.name}: ${rule.primaryKey}`).join("\n");
-    await showSecret(`Keys of ${result.value.name}`, "The primary key of each rule. This is the only time they are shown.", keys);
+    await showSecret(`Keys of ${result.value.name}`, "The primary key of each rule. They are shown only once.", keys);
   }
   await found.reload();
 }

@@ -14,7 +14,7 @@ export function keyState(key, now = Date.now()) {
   if (key.revokedAt) return badge("revoked");
   if (key.expiresAt <= now) return badge("expired");
   const days = Math.ceil((key.expiresAt - now) / DAY_MILLISECONDS);
-  return days <= 30 ? badge(`${plural(days, "day")} left`, days <= 7 ? "bad" : "warn") : badge("holds", "good");
+  return days <= 30 ? badge(`${plural(days, "day")} left`, days <= 7 ? "bad" : "warn") : badge("active", "good");
 }
 
 export function keys(route, redraw) {
@@ -28,14 +28,15 @@ export function keys(route, redraw) {
       { name: "Name", cell: (key) => key.name }, { name: "Key", cell: (key) => h("code", null, key.hint), wide: true },
       { name: "Scopes", cell: (key) => h("span", { class: "cut" }, key.scopes.join(" ")) },
       { name: "Last used", size: "short", cell: (key) => (key.lastUsedAt ? ago(key.lastUsedAt) : "never"), wide: true },
-      { name: "Ends", size: "medium", cell: (key) => time(key.expiresAt), wide: true }, { name: "State", size: "short", cell: (key) => keyState(key) },
+      { name: "Expires", size: "medium", cell: (key) => time(key.expiresAt), wide: true }, { name: "State", size: "short", cell: (key) => keyState(key) },
       { name: "Actions", size: "medium", end: true, cell: (key) => !key.revokedAt && key.expiresAt > Date.now() && [
-        button("Roll", { onclick: () => roll(key) }), button("Revoke", { kind: "danger", onclick: () => revoke(key) })] },
+        button("Roll", { onclick: () => roll(key), "data-testid": "roll-key" }),
+        button("Revoke", { kind: "danger", onclick: () => revoke(key), "data-testid": "revoke-key" })] },
     ],
   });
   const shown = async (result) => {
     if (!result) return;
-    await showSecret(`Key ${result.value.name}`, "This is the only time it is shown. Keep it where your service finds it.", result.value.key);
+    await showSecret(`Key ${result.value.name}`, "It is shown only once. Store it where your service can read it.", result.value.key);
     await rows.refresh();
   };
   const create = async () => {
@@ -45,7 +46,7 @@ export function keys(route, redraw) {
       title: "Create a key", action: "Create",
       body: (again) => [
         field("Name", input(bind("name")), "1 to 40 letters, digits and _ . -"),
-        h("fieldset", { class: "checks" }, h("legend", null, "What it may do"), SCOPES.map(([scope, label]) => h("label", { key: scope, class: "check" },
+        h("fieldset", { class: "checks" }, h("legend", null, "Scopes"), SCOPES.map(([scope, label]) => h("label", { key: scope, class: "check" },
           h("input", {
             type: "checkbox", name: scope, checked: form.scopes.has(scope), onchange: (event) => {
               if (event.target.checked) form.scopes.add(scope);
@@ -53,9 +54,9 @@ export function keys(route, redraw) {
               again();
             },
           }), h("span", null, h("code", null, scope), ` ${label}`)))),
-        form.scopes.has("send") && field("Only audiences of tags that begin with", input(bind("prefix")), "Empty for any audience."),
-        field("Holds for days", input({ ...bind("days"), type: "number", min: "1", max: "1826" })),
-        field("Only from these networks", input(bind("networks")), "Addresses or networks with blanks between; empty for all."),
+        form.scopes.has("send") && field("Only tags that start with", input(bind("prefix")), "Leave empty to allow any audience."),
+        field("Valid for (days)", input({ ...bind("days"), type: "number", min: "1", max: "1826" })),
+        field("Allowed networks", input(bind("networks")), "Separate with spaces. Leave empty to allow all."),
       ],
       act: () => call("POST", "/keys", {
         body: {
@@ -67,12 +68,12 @@ export function keys(route, redraw) {
   };
   const roll = async (key) => shown(await ask({
     title: `Roll ${key.name}?`, action: "Make a new secret",
-    body: () => h("p", null, "The key gets a new secret. The old one holds for another day, so that the service can change over."),
+    body: () => h("p", null, "The key gets a new secret. The old one stays valid for 24 hours, so that the service can switch."),
     act: () => call("POST", `/keys/${key.id}/roll`, { body: {} }),
   }));
   const revoke = (key) => ask({
     title: `Revoke ${key.name}?`, action: "Revoke", kind: "danger", typed: key.name,
-    body: () => h("p", null, "Within five seconds no node takes it any more."),
+    body: () => h("p", null, "Every node refuses it within five seconds."),
     act: async () => {
       await call("DELETE", `/keys/${key.id}`);
       await rows.refresh();

@@ -66,7 +66,12 @@ export function list({ label, load, columns, key, href, none, redraw }) {
         const fresh = new Map(page.items.map((item) => [key(item), item]));
         const known = new Set(state.items.map(key));
         const added = page.items.filter((item) => !known.has(key(item)));
-        state.items = [...added, ...state.items.map((item) => fresh.get(key(item)) || item)];
+        if (added.length === page.items.length) {
+          // Nothing of it is known, so there may be more between it and what is: the list begins anew.
+          [state.items, state.next, state.isOver] = [page.items, page.next, page.next === undefined || page.next === null];
+        } else {
+          state.items = [...added, ...state.items.map((item) => fresh.get(key(item)) || item)];
+        }
         state.error = null;
       } catch (error) {
         state.error = error;
@@ -83,7 +88,7 @@ export function list({ label, load, columns, key, href, none, redraw }) {
       state.isLoading && loading(),
       state.isOver && !state.items.length && empty(none),
       !state.isLoading && !state.error && (state.items.length > 0 || !state.isOver) && h("p", { class: "list-end", key: "end" },
-        state.isOver ? `${count(state.items.length)} in all` : button("Load more", { onclick: more })),
+        state.isOver ? `${count(state.items.length)} total` : button("Load more", { onclick: more })),
     ],
   };
 

@@ -17,7 +17,7 @@ export function people(route, redraw) {
   };
   const rows = list({
     label: "People", load, key: (user) => user.name, href: (user) => address("people", user.name), redraw,
-    none: prefix ? "Nobody has a name that begins like this." : "There are no users yet.",
+    none: prefix ? "No user name begins with this." : "There are no users yet.",
     columns: [
       { name: "Name", cell: (user) => user.name },
       { name: "Role", size: "short", cell: (user) => badge(user.role, user.role === "admin" ? "warn" : "plain") },
@@ -37,7 +37,7 @@ export function people(route, redraw) {
           event.preventDefault();
           go("people", undefined, { name: text.trim() });
         },
-      }, field("Name begins with", input({ type: "search", value: text, name: "name", oninput: (event) => { text = event.target.value; } })),
+      }, field("Name starts with", input({ type: "search", value: text, name: "name", oninput: (event) => { text = event.target.value; } })),
       button("Search", { type: "submit" })),
       rows.view(),
     ],
@@ -52,8 +52,8 @@ async function add() {
     body: () => [
       field("Name", input({ ...bind("name"), required: true }), "1 to 64 letters, digits and _ @ . -"),
       field("Role", select({ value: form.role, name: "role", onchange: (event) => { form.role = event.target.value; } }, ROLES)),
-      field("Tags", input(bind("tags")), "With blanks between. Each device of the person has them."),
-      h("p", { class: "hint" }, "Without a password: they sign in with a token of your accounts, a one-time token, or a link to the console."),
+      field("Tags", input(bind("tags")), "Separate tags with spaces. Every device of the person gets them."),
+      h("p", { class: "hint" }, "The person has no password. They sign in with a token of your identity provider, a one-time token, or a console link."),
     ],
     act: () => call("POST", "/users", { body: { name: form.name.trim(), role: form.role, tags: form.tags.split(/\s+/).filter(Boolean) } }),
   });

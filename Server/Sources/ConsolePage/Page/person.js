@@ -19,9 +19,9 @@ export function person(route, redraw) {
   return {
     title: name,
     view: () => [
-      heading(name, may("send") && linkButton("Compose for them", address("compose", undefined, { audience: `username:${name}` }), { symbol: "compose" })),
+      heading(name, may("send") && linkButton("Compose a send", address("compose", undefined, { audience: `username:${name}` }), { symbol: "compose" })),
       user.view((value) => account(value, path, reload, redraw)),
-      explain && card("Why did they get a send, or not?", { key: "explain" }, explain.view()),
+      explain && card("Why did this person get a send, or not?", { key: "explain" }, explain.view()),
       devices && devices.view((value) => deviceCards(value, reload)),
       user.value && may("change-users") && danger(user.value, path, reload),
     ],
@@ -44,7 +44,7 @@ async function change(user, path, reload) {
     title: `Change ${user.name}`, action: "Save",
     body: () => [
       field("Role", select({ value: form.role, name: "role", onchange: (event) => { form.role = event.target.value; } }, ROLES)),
-      field("Tags", input({ value: form.tags, name: "tags", oninput: (event) => { form.tags = event.target.value; } }), "With blanks between."),
+      field("Tags", input({ value: form.tags, name: "tags", oninput: (event) => { form.tags = event.target.value; } }), "Separate tags with spaces."),
     ],
     act: async () => {
       await call("PATCH", path, { body: { role: form.role, tags: form.tags.split(/\s+/).filter(Boolean) } });
@@ -57,7 +57,7 @@ const PERMISSION_TONES = { granted: "good", provisional: "warn", denied: "bad" }
 
 function deviceCards({ devices, takenOver = [] }, reload) {
   return card(`Devices (${devices.length})`, { key: "devices" },
-    !devices.length && h("p", { class: "empty" }, "They are signed in on no device."),
+    !devices.length && h("p", { class: "empty" }, "Not signed in on any device."),
     h("ul", { class: "devices" }, devices.map((device) => h("li", { key: device.id, class: "device", "data-testid": "device" },
       h("div", { class: "device-head" }, h("h3", null, device.id),
         device.permission && badge(`notifications: ${device.permission}`, PERMISSION_TONES[device.permission]),
@@ -75,7 +75,7 @@ function deviceCards({ devices, takenOver = [] }, reload) {
 
 const signOut = (device, reload) => ask({
   title: `Sign out ${device.id}?`, action: "Sign out", kind: "danger",
-  body: () => h("p", null, "The device gets no push any more until somebody signs in on it."),
+  body: () => h("p", null, "The device gets no pushes until a user signs in on it again."),
   act: async () => {
     await call("DELETE", `/installations/${encodeURIComponent(device.id)}`);
     await reload();
@@ -106,7 +106,7 @@ function danger(user, path, reload) {
   const erase = async () => {
     const done = await ask({
       title: `Erase ${user.name}?`, action: "Erase", kind: "danger", typed: user.name,
-      body: () => h("p", null, "Everything about this person is removed: devices, what they sent, what was sent to them alone, their name in the audit. It cannot be undone."),
+      body: () => h("p", null, "This deletes their devices, what they sent, what was sent to them alone, and their name in the audit. It cannot be undone."),
       act: () => call("DELETE", path, { query: { erase: "true" } }).then(() => true),
     });
     if (done) go("people");

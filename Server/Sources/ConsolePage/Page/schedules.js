@@ -1,6 +1,6 @@
 // Scheduled sends, as a calendar of what is due next and as a list.
 import { h } from "./dom.js";
-import { call, may, session } from "./api.js";
+import { call, may, pages, session } from "./api.js";
 import { ask } from "./dialog.js";
 import { list } from "./list.js";
 import { badge, button, card, empty, heading, linkButton, repeatedly, resource, time } from "./parts.js";
@@ -9,10 +9,15 @@ import { dayOf, moment, minuteOf } from "./format.js";
 
 const TONES = { waiting: "busy", ended: "good", cancelled: "plain", failed: "bad" };
 
+/** Those that are waiting, of which the newest 1,000 are looked at. The API lists them by age, not by when they are due. */
+export async function waitingSchedules() {
+  return (await pages("/schedules", "schedules", { query: { state: "waiting", limit: 100 }, most: 10 })).items;
+}
+
 export function schedules(route, redraw) {
-  const waiting = resource(() => call("GET", "/schedules", { query: { state: "waiting", limit: 100 } }), redraw);
+  const waiting = resource(waitingSchedules, redraw);
   const rows = list({
-    label: "Schedules", redraw, none: "Nothing was scheduled yet.",
+    label: "Schedules", redraw, none: "No schedules yet.",
     load: async (before) => {
       const page = await call("GET", "/schedules", { query: { before, limit: 50 } });
       return { items: page.schedules, next: page.next };
@@ -29,11 +34,11 @@ export function schedules(route, redraw) {
   });
   const stop = repeatedly(async () => {
     await waiting.reload();
-    if (rows.items.length) await rows.refresh();
+    await rows.refresh();
   }, 5000);
   const cancel = (schedule) => ask({
     title: `Cancel schedule #${schedule.id}?`, action: "Cancel the schedule", kind: "danger",
-    body: () => h("p", null, "It is not sent any more. What it has sent stays sent."),
+    body: () => h("p", null, "It sends nothing more. Sends that it has made are not recalled."),
     act: async () => {
       await call("DELETE", `/schedules/${schedule.id}`);
       await Promise.all([waiting.reload(), rows.refresh()]);
@@ -47,7 +52,7 @@ export function schedules(route, redraw) {
     },
     view: () => [
       heading("Schedules", may("send", "own") && linkButton("Schedule a send", address("compose"), { kind: "primary", symbol: "compose" })),
-      card("Due next", { key: "calendar" }, waiting.view(({ schedules: found }) => calendar(found))),
+      card("Up next", { key: "calendar" }, waiting.view(calendar)),
       rows.view(),
     ],
   };
@@ -63,7 +68,7 @@ function timingText({ sendAt, localTime, timeZone, repeat }) {
 /** The days on which something is due, with what is. */
 export function calendar(found) {
   const due = found.flatMap((schedule) => schedule.next.map((at) => ({ at, schedule }))).sort((left, right) => left.at - right.at).slice(0, 30);
-  if (!due.length) return empty("Nothing is due.");
+  if (!due.length) return empty("No sends are scheduled.");
   const days = new Map();
   for (const entry of due) days.set(dayOf(entry.at), [...(days.get(dayOf(entry.at)) || []), entry]);
   return h("ol", { class: "calendar" }, [...days].map(([day, entries]) => h("li", { key: day },

@@ -29,7 +29,7 @@ export function send(route, redraw) {
   }, 2000);
   const recall = () => ask({
     title: "Recall this send?", action: "Recall", kind: "danger",
-    body: () => [h("p", null, "No further device gets it. Devices that have it remove it, and its content is no longer given out.")],
+    body: () => [h("p", null, "No further device gets it. Devices that have it remove it, and the server no longer serves its content.")],
     act: async () => {
       await call("DELETE", `/notifications/${id}`);
       await found.reload();
@@ -46,8 +46,8 @@ export function send(route, redraw) {
         found.value && found.value.status.state !== "cancelled" && may("recall-a-send", "own")
           && button("Recall", { kind: "danger", onclick: recall, "data-testid": "recall" })),
       found.view((value) => [about(value), outcomes(value.status, rate), warnings(value.status)]),
-      explain && card("Why did someone get it, or not?", { key: "explain" }, explain.view()),
-      failures && card("Devices without their push", { key: "failures" },
+      explain && card("Why did a person get it, or not?", { key: "explain" }, explain.view()),
+      failures && card("Failed devices", { key: "failures" },
         field("Outcome", select({
           value: query.outcome || "", onchange: (event) => go("sends", id, { outcome: event.target.value }),
         }, [["", "All"], ...FAILURES.map((name) => [name, name])])),
@@ -72,7 +72,7 @@ function outcomes(status, rate) {
   const isOpen = OPEN_STATES.has(status.state);
   return card("Outcome", { key: "outcomes" },
     isOpen && targets > 0 && h("div", { class: "live" },
-      h("progress", { max: targets, value: done, "aria-label": "Devices done" }),
+      h("progress", { max: targets, value: done, "aria-label": "Progress" }),
       h("p", null, `${count(done)} of ${count(targets)}`, rate && left > 0 && ` · ${count(Math.round(rate))} a second · ${plural(Math.ceil(left / rate), "second")} left`)),
     status.waiting && h("p", { class: "note" }, `Waits for ${status.waiting.for === "operator" ? "an operator" : "the push service"}: ${status.waiting.reason}`),
     h("table", { class: "numbers", "aria-label": "Outcomes" },
@@ -81,7 +81,7 @@ function outcomes(status, rate) {
         h("th", { scope: "row" }, badge(name, name === "accepted" ? "good" : name === "skipped" ? "plain" : "bad")),
         h("td", { class: "end" }, count(value)), h("td", { class: "end" }, share(value, targets)),
         h("td", null, Object.entries(reasons[name] || {}).map(([reason, times]) => `${reason} (${count(times)})`).join(", ") || "–"))))),
-    !Object.keys(counts).length && h("p", { class: "empty" }, isOpen ? "No device is done yet." : "It reached no device."),
+    !Object.keys(counts).length && h("p", { class: "empty" }, isOpen ? "No results yet." : "No device matched the audience."),
     Object.keys(receipts).length > 0 && h("div", { class: "funnel" }, h("h3", null, "What devices reported"),
       ["delivered", "fetched", "opened", "action", "dismissed", "failed"].filter((kind) => receipts[kind]).map((kind) => h("p", { key: kind, class: "funnel-row" },
         h("span", { class: "funnel-name" }, kind),
@@ -91,18 +91,18 @@ function outcomes(status, rate) {
 }
 
 const warnings = (status) => status.warnings?.length > 0
-  && card("Check this", { key: "warnings", class: "warn" }, h("ul", { class: "bullets" }, status.warnings.map((text) => h("li", { key: text }, text))));
+  && card("Warnings", { key: "warnings", class: "warn" }, h("ul", { class: "bullets" }, status.warnings.map((text) => h("li", { key: text }, text))));
 
 function failureList(id, outcome, redraw) {
   return list({
-    label: "Devices without their push", redraw, none: "Every device that is done got its push.",
+    label: "Devices without their push", redraw, none: "No failed devices.",
     load: async (after) => {
       const page = await call("GET", `/sends/${id}`, { query: { after, outcome, limit: 100 } });
       return { items: (page.failures || []).map((failure, index) => ({ ...failure, place: `${after || ""}/${index}` })), next: page.next };
     },
     key: (failure) => failure.place,
     columns: [
-      { name: "Device", cell: (failure) => failure.device || "removed since" },
+      { name: "Device", cell: (failure) => failure.device || "removed" },
       { name: "Outcome", cell: (failure) => badge(failure.outcome, "bad") },
       { name: "Reason", cell: (failure) => failure.reason || "–", end: true },
     ],

@@ -35,8 +35,13 @@ export const sendColumns = [
   { name: "State", size: "short", cell: (send) => stateBadge(send.status), end: true },
 ];
 
-/** Milliseconds of an input of type date; of the next day for the end of a span. */
-const dayStart = (text, days = 0) => (text ? new Date(`${text}T00:00`).getTime() + days * 86_400_000 : undefined);
+/** When the day of an input of type date begins, or a later day. A day may have 23 or 25 hours. */
+function dayStart(text, days = 0) {
+  if (!text) return undefined;
+  const date = new Date(`${text}T00:00`);
+  date.setDate(date.getDate() + days);
+  return date.getTime();
+}
 
 export function sends(route, redraw) {
   const { sender, from, until } = route.query;
@@ -57,7 +62,7 @@ export function sends(route, redraw) {
   const control = (name, type) => input({
     type, value: filter[name] || "", name, oninput: (event) => { filter[name] = event.target.value; },
   });
-  const stop = repeatedly(() => (rows.items.length ? rows.refresh() : null), 3000);
+  const stop = repeatedly(rows.refresh, 3000);
   return {
     title: "Sends",
     close() {

@@ -24,11 +24,11 @@ export function signIn(enter, redraw) {
     view: () => h("div", { class: "sign-in" },
       h("img", { src: new URL("clarion.svg", import.meta.url).href, alt: "", width: "56", height: "56" }),
       h("h1", { tabindex: "-1" }, "Clarion console"),
-      h("p", null, "An operator makes a link for you on the server. It signs you in once, within two minutes:"),
+      h("p", null, "Ask an operator for a link. It signs you in once and expires after two minutes:"),
       h("pre", { class: "command" }, h("code", null, "clarion console link YOUR-NAME")),
       h("form", { onsubmit: open }, field("Link", input({
         value: state.link, type: "password", required: true, oninput: (event) => { state.link = event.target.value; },
-      }), "The whole address, or what begins with cll_."), button("Sign in", { type: "submit", kind: "primary" })),
+      }), "The whole address, or the part that starts with cll_."), button("Sign in", { type: "submit", kind: "primary" })),
       state.error && problem(state.error)),
   };
 }

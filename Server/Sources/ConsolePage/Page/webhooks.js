@@ -20,7 +20,7 @@ export function webhooks(route, redraw) {
     close: () => deliveries?.close(),
     view: () => [
       heading("Webhooks", button("Add a webhook", { kind: "primary", onclick: () => add(found), "data-testid": "add-webhook" })),
-      found.view(({ webhooks: all }) => (all.length ? all.map((webhook) => one(webhook, found, deliveries, route.id)) : empty("No server is called yet. Documentation/Webhooks.md says how one receives events."))),
+      found.view(({ webhooks: all }) => (all.length ? all.map((webhook) => one(webhook, found, deliveries, route.id)) : empty("No webhooks yet. Documentation/Webhooks.md shows how to receive events."))),
       deliveries && card("Deliveries", { key: "deliveries" }, deliveries.view()),
     ],
   };
@@ -47,23 +47,24 @@ function one(webhook, found, deliveries, openID) {
     ]),
     h("div", { class: "actions" },
       button(isOpen ? "Hide deliveries" : "Deliveries", { onclick: () => go("webhooks", isOpen ? undefined : webhook.id), "data-testid": "deliveries" }),
-      button("Ping", { onclick: act(() => call("POST", `${path}/ping`), "A ping is on its way.") }),
-      button("Replay failed of a day", {
+      button("Ping", { onclick: act(() => call("POST", `${path}/ping`), "The ping is queued."), "data-testid": "ping" }),
+      button("Replay failures of 24 hours", {
         onclick: act(async () => {
           const answer = await call("POST", `${path}/replay`, { body: { since: Date.now() - DAY_MILLISECONDS, failedOnly: true } });
-          if (!answer.queued) throw new Error("Nothing failed within a day.");
-        }, "They are delivered again."),
+          if (!answer.queued) throw new Error("No delivery failed in the last 24 hours.");
+        }, "The failed events are queued again."),
       }),
       button(webhook.enabled ? "Disable" : "Enable", {
+        "data-testid": "toggle-webhook",
         onclick: act(() => call("PUT", path, {
           body: { url: webhook.url, events: webhook.events, description: webhook.description, enabled: !webhook.enabled },
-        }), webhook.enabled ? "Nothing is delivered until it is enabled." : "What waits is delivered."),
+        }), webhook.enabled ? "Disabled. Events wait until it is enabled." : "Enabled. Waiting events are delivered now."),
       }),
-      button("New secret", { onclick: () => roll(webhook, found) }),
-      button("Remove", { kind: "danger", onclick: () => remove(webhook, found) })));
+      button("New secret", { onclick: () => roll(webhook, found), "data-testid": "roll-webhook" }),
+      button("Remove", { kind: "danger", onclick: () => remove(webhook, found), "data-testid": "remove-webhook" })));
 }
 
-const EXPLAINED = "Your receiver checks each request with it. This is the only time it is shown.";
+const EXPLAINED = "Your receiver verifies each request with it. It is shown only once.";
 
 async function add(found) {
   const form = { url: "", description: "", events: "*" };
@@ -72,7 +73,7 @@ async function add(found) {
     title: "Add a webhook", action: "Add",
     body: () => [
       field("Address", input({ ...bind("url"), type: "url", placeholder: "https://" }), "A private address needs the setting webhook-networks."),
-      field("Events", input(bind("events")), "* for all, or names with blanks between, such as send.ended receipts.recorded."),
+      field("Events", input(bind("events")), "* for all, or names separated by spaces, such as send.ended receipts.recorded."),
       field("Description", input(bind("description"))),
     ],
     act: () => call("POST", "/webhooks", { body: { url: form.url.trim(), events: form.events.split(/[\s,]+/).filter(Boolean), description: form.description } }),
@@ -84,7 +85,7 @@ async function add(found) {
 async function roll(webhook, found) {
   const result = await ask({
     title: "Make a new secret?", action: "Make a new secret",
-    body: () => h("p", null, "For a day requests are signed with the old one too."),
+    body: () => h("p", null, "For 24 hours requests are also signed with the old secret."),
     act: () => call("POST", `/webhooks/${webhook.id}/roll`, { body: {} }),
   });
   if (result) await showSecret("The secret of the webhook", EXPLAINED, result.value.secret);
@@ -102,7 +103,7 @@ async function remove(webhook, found) {
 
 function deliveryList(id, redraw) {
   return list({
-    label: "Deliveries", redraw, none: "Nothing was delivered yet.", key: (delivery) => delivery.id,
+    label: "Deliveries", redraw, none: "No deliveries yet.", key: (delivery) => delivery.id,
     load: async (before) => {
       const page = await call("GET", `/webhooks/${id}/deliveries`, { query: { before, limit: 100 } });
       return { items: page.deliveries, next: page.next };
