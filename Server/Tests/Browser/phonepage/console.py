@@ -412,10 +412,11 @@ def a_long_list_keeps_the_document_small(page, user):
     show(page, "home")
     page.driver.execute_script("""
       window.honestFetch = window.fetch;
+      window.newest = 10001;
       window.fetch = async (address, options) => {
         if (!String(address).startsWith('/api/v1/sends?')) return window.honestFetch(address, options);
         const query = new URLSearchParams(String(address).split('?')[1]);
-        const first = Number(query.get('before') || 10001) - 1;
+        const first = Number(query.get('before') || window.newest) - 1;
         const sends = Array.from({ length: Math.min(50, first) }, (_, index) => ({
           id: String(first - index), dueAt: 1767225600000, sender: 'ann', audience: 'news', status: { state: 'completed', targets: 1, outcomes: { accepted: 1 } } }));
         const last = first - sends.length + 1;
@@ -438,6 +439,12 @@ def a_long_list_keeps_the_document_small(page, user):
     page.wait("the first row again", lambda: page.driver.execute_script("return document.querySelector('[data-testid=row] a').textContent") == "#10000")
     if rows != "10001":
         raise Failure(f"the table says that it has {rows} rows")
+    # More has come than a page shows: none of it is left out.
+    page.driver.execute_script("window.newest = 20001")
+    numbers = "return [...document.querySelectorAll('[data-testid=row] a')].map(({ textContent }) => Number(textContent.slice(1)))"
+    page.wait("the newest row", lambda: page.driver.execute_script(numbers)[0] == 20_000)
+    page.wait("the rows behind the first page", lambda: (
+        page.driver.execute_script("scrollTo(0, document.body.scrollHeight)") or 19_940 in page.driver.execute_script(numbers)))
     page.driver.execute_script("window.fetch = window.honestFetch")
 
 
