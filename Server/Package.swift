@@ -205,16 +205,16 @@ let package = Package(
         target(
             "BackendHTTPAPI",
             [
-                "AuditTrail", "AppBackend", "ConsolePage", "HTTPService", "PushHub", "ServiceErrors", "SharedAccess", "WireText",
-                .hummingbird, .httpTypes, .nioCore, .richPushModel, .yams,
+                "AuditTrail", "AppBackend", "ConsolePage", "HTTPService", "PushHub", "ServiceErrors", "SharedAccess",
+                "TrustedIssuers", "WireText", .hummingbird, .httpTypes, .nioCore, .richPushModel, .yams,
             ], resources: [.embedInCode("APIPage")]),
         tests(
             "BackendHTTPAPITests",
             [
                 "AppBackend", "BackendHTTPAPI", "ClarionTesting", "ContentStorage", "EngineTesting", "HTTPService", "PushHub",
                 "SQLStorage",
-                "SQLiteDatabase", "ServerObservability", "ServiceErrors", "SharedAccess", "TagExpressions", .hummingbirdTesting,
-                .richPushModel,
+                "SQLiteDatabase", "ServerObservability", "ServiceErrors", "SharedAccess", "TagExpressions", "TrustedIssuers",
+                .hummingbirdTesting, .richPushModel,
             ]),
         target(
             "ConsolePage", ["HTTPService", "ServiceErrors", .hummingbird, .httpTypes, .nioCore], resources: [.embedInCode("Page")]
@@ -412,7 +412,12 @@ let package = Package(
             path: "Lab/clarion-lab", swiftSettings: house),
 
         // For tests only
-        target("ClarionTesting", ["SharedAccess", .logging, .richPushModel, .nioConcurrencyHelpers, .nioCore, .nioPosix]),
+        target(
+            "ClarionTesting",
+            [
+                "SharedAccess", "TrustedIssuers", "WireText", .crypto, .logging, .richPushModel, .nioConcurrencyHelpers, .nioCore,
+                .nioPosix,
+            ]),
         target(
             "EngineTesting",
             ["ClarionTesting", "PostgresDatabase", "SQLStorage", "SQLiteDatabase", .logging, .richPushModel]),

@@ -5,12 +5,16 @@ import HTTPTypes
 import Hummingbird
 import RichPushModel
 import ServiceErrors
+import TrustedIssuers
 
 /// The console: its page, and how a person begins and ends a session. Everything else that it does goes through `/api/v1` with the cookie
 /// that these routes set:
 ///
+/// - `GET {path}/session`: how people sign in here;
 /// - `POST {path}/session` with the secret of a link;
-/// - `DELETE {path}/session`.
+/// - `DELETE {path}/session`;
+/// - `GET {path}/sign-in`, which leads to the provider of the settings;
+/// - `GET {path}/sign-in/return`, to which the provider leads back.
 public struct ConsoleRoutes: Sendable {
     private let api: BackendRoutes
     private let path: String
@@ -36,6 +40,21 @@ public struct ConsoleRoutes: Sendable {
         group.delete("session") { request, context in
             try await api.admission.handling { _ in try await end(request, context) }
         }
+        group.get("session") { _, _ in try Response.json(Ways(provider: api.backend.consoleProvider)) }
+        // Not guarded: the way there and back leads over another site.
+        let provider = router.group(RouterPath(path)).group("sign-in")
+        provider.get { request, context in
+            try await api.admission.handling { _ in try await leave(request, context) }
+        }
+        provider.get("return") { request, context in
+            try await api.admission.handling { _ in try await comeBack(request, context) }
+        }
+    }
+
+    /// The answer to `GET {path}/session`.
+    private struct Ways: Encodable {
+        /// What people know the provider as; absent without one.
+        var provider: String?
     }
 
     /// The body of `POST {path}/session`.
@@ -49,14 +68,54 @@ public struct ConsoleRoutes: Sendable {
         let session = try await api.backend.beginConsoleSession(
             link: opening.link, from: options.source(of: request, context: context))
         var response = try Response.secret(SignedInUser(session.principal), status: .created)
-        response.headers[.setCookie] = options.cookie.field(session.secret, until: session.endsAt, at: options.clock.now)
+        response.headers[.setCookie] = field(session)
         return response
+    }
+
+    private func field(_ session: NewConsoleSession) -> String {
+        options.cookie.field(session.secret, for: session.endsAt - options.clock.now)
+    }
+
+    private func leave(_ request: Request, _ context: ServiceRequestContext) async throws -> Response {
+        try await redirecting {
+            let start = try await api.backend.beginProviderSignIn(from: options.source(of: request, context: context))
+            let cookie = options.cookie.field(start.attempt, .signIn, for: ProviderSignIn.attemptLife)
+            return (start.address, [cookie])
+        }
+    }
+
+    private func comeBack(_ request: Request, _ context: ServiceRequestContext) async throws -> Response {
+        try await redirecting {
+            let session = try await api.backend.finishProviderSignIn(
+                Self.answer(in: request), attempt: options.cookie.secret(.signIn, in: request.headers),
+                from: options.source(of: request, context: context))
+            return (path, [field(session), options.cookie.expired(.signIn)])
+        }
+    }
+
+    /// Leads the browser to an address with cookies, or to the page that says why not.
+    private func redirecting(_ work: () async throws -> (address: String, cookies: [String])) async throws -> Response {
+        let (address, cookies): (String, [String])
+        do { (address, cookies) = try await work() } catch let refusal as ConsoleRefusal {
+            (address, cookies) = ("\(path)#/refused/\(refusal.rawValue)", [options.cookie.expired(.signIn)])
+        }
+        var response = Response(status: .seeOther, headers: [.location: address, .cacheControl: "no-store"])
+        for cookie in cookies { response.headers.append(HTTPField(name: .setCookie, value: cookie)) }
+        return response
+    }
+
+    /// The provider's answer. One that cannot be read is one without a state.
+    private static func answer(in request: Request) -> ProviderSignIn.Answer {
+        guard let query = try? QueryParameters(request.uri.query ?? "", taking: ["code", "state", "iss", "error"]) else {
+            return ProviderSignIn.Answer()
+        }
+        return ProviderSignIn.Answer(code: query["code"], state: query["state"], issuer: query["iss"], error: query["error"])
     }
 
     private func end(_ request: Request, _ context: ServiceRequestContext) async throws -> Response {
         try SessionCookie.requireOwnPage(request)
         var response = Response(status: .noContent)
-        response.headers[.setCookie] = options.cookie.expired
+        response.headers[.setCookie] = options.cookie.expired()
         guard let secret = options.cookie.secret(in: request.headers) else { return response }
         do {
             let principal = try await api.backend.authenticate(
@@ -69,7 +128,7 @@ public struct ConsoleRoutes: Sendable {
     }
 }
 
-/// The cookie with the session of the console.
+/// The cookies of the console.
 ///
 /// Over TLS its name begins with `__Host-`, so that no other host and no plain connection can set it (RFC 6265bis, 4.1.3.2). `Lax` instead of
 /// `Strict`, so that a link in a mail finds the person signed in; `requireOwnPage` refuses what other sites send with it.
@@ -80,10 +139,19 @@ public struct SessionCookie: Sendable, Hashable {
     /// Creates a value.
     public init(isSecure: Bool) { self.isSecure = isSecure }
 
-    var name: String { isSecure ? "__Host-clarion-console" : "clarion-console" }
+    /// What a cookie holds.
+    enum Purpose: String {
+        /// The session.
+        case session = "clarion-console"
+        /// An attempt to sign in at the provider.
+        case signIn = "clarion-sign-in"
+    }
+
+    private func name(_ purpose: Purpose) -> String { (isSecure ? "__Host-" : "") + purpose.rawValue }
 
     /// The value in a request; `nil` without one, and when there are several.
-    func secret(in headers: HTTPFields) -> String? {
+    func secret(_ purpose: Purpose = .session, in headers: HTTPFields) -> String? {
+        let name = name(purpose)
         let values = headers[values: .cookie].flatMap { $0.split(separator: ";") }.compactMap { pair -> String? in
             let parts = pair.split(separator: "=", maxSplits: 1).map { String($0.filter { !$0.isWhitespace }) }
             return parts.count == 2 && parts[0] == name ? parts[1] : nil
@@ -91,12 +159,12 @@ public struct SessionCookie: Sendable, Hashable {
         return values.count == 1 ? values[0] : nil
     }
 
-    func field(_ secret: String, until end: Timestamp, at now: Timestamp) -> String {
-        "\(name)=\(secret); Max-Age=\(max(0, (end - now).components.seconds)); \(attributes)"
+    func field(_ secret: String, _ purpose: Purpose = .session, for life: Duration) -> String {
+        "\(name(purpose))=\(secret); Max-Age=\(max(0, life.components.seconds)); \(attributes)"
     }
 
     /// Removes it from the browser.
-    var expired: String { "\(name)=; Max-Age=0; \(attributes)" }
+    func expired(_ purpose: Purpose = .session) -> String { "\(name(purpose))=; Max-Age=0; \(attributes)" }
 
     private var attributes: String { "Path=/; HttpOnly; SameSite=Lax" + (isSecure ? "; Secure" : "") }
 

@@ -164,6 +164,12 @@ public struct ConsoleSettings: SettingGroup {
     package let isOff = Setting(
         "without-console", .flag, default: false,
         "Serve no console.")
+    package let provider = Setting(
+        "console-provider", .optional(.path), default: nil,
+        """
+        A YAML file with the OpenID Connect provider at which people sign in to the console, such as Keycloak, Entra or Google. \
+        Documentation/Console.md explains its fields. It needs public-url. Without it links sign people in.
+        """)
     package let idleTimeout = Setting(
         "console-idle-timeout", .duration(.seconds(300) ... .seconds(86_400)), default: .seconds(1_800),
         "How long a session of the console holds without being used.")

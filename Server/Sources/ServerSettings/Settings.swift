@@ -13,6 +13,8 @@ public struct Settings: Hashable, Sendable {
     public var remoteHub: RemoteHub?
     /// The issuers whose tokens sign users in, as they stand in their file.
     public internal(set) var issuers: TrustedIssuerFile?
+    /// The provider at which people sign in to the console, as it stands in its file.
+    public internal(set) var consoleProvider: TrustedIssuerFile?
 
     /// The defaults.
     init() {}

@@ -36,6 +36,7 @@ struct SettingsResolver {
         checkNotifications()
         checkRemoteHub()
         checkTrustedIssuers()
+        checkConsoleProvider()
     }
 
     /// Stores the value of a setting; its default, and one problem more, when the winning text does not fit.

@@ -33,18 +33,23 @@ public final class TokenVerifier: Sendable {
     public var standings: [KeySetStanding] { caches.values.map(\.standing).sorted { $0.issuer < $1.issuer } }
 
     /// Verifies a token and says whom it names. It may wait for a fetch of the issuer's keys.
-    public func verify(_ token: String) async throws(TokenError) -> VerifiedIdentity {
+    ///
+    /// - Parameter nonce: what the claim `nonce` must be, of an ID token that this server asked for
+    ///   ([OpenID Connect Core section 3.1.3.7](https://openid.net/specs/openid-connect-core-1_0.html#IDTokenValidation)).
+    public func verify(_ token: String, nonce: String? = nil) async throws(TokenError) -> VerifiedIdentity {
         let token = try CompactToken(token)
         // Nothing that a token says counts before its signature, except by which issuer's rules it is judged.
         guard let named = token.claims["iss"]?.text, let cache = caches[Array(named.utf8)] else {
             throw TokenError(.unknownIssuer)
         }
         do throws(TokenError) {
-            return try await identity(in: token, by: cache)
+            return try await identity(in: token, by: cache, nonce: nonce)
         } catch { throw TokenError(error.reason, issuer: cache.issuer.issuer) }
     }
 
-    private func identity(in token: CompactToken, by cache: KeySetCache) async throws(TokenError) -> VerifiedIdentity {
+    private func identity(
+        in token: CompactToken, by cache: KeySetCache, nonce: String?
+    ) async throws(TokenError) -> VerifiedIdentity {
         let issuer = cache.issuer
         guard let algorithm = token.algorithm, issuer.algorithms.contains(algorithm) else { throw TokenError(.algorithm) }
         let key = try await cache.key(id: try token.keyID(), algorithm: algorithm)
@@ -54,6 +59,7 @@ public final class TokenVerifier: Sendable {
         try checks.checkClient()
         let times = try checks.times()
         try checks.checkKind()
+        if let nonce { try checks.checkNonce(nonce) }
         return try VerifiedIdentity(checks: checks, times: times)
     }
 }

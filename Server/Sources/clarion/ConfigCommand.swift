@@ -38,7 +38,10 @@ struct ConfigCommand: AsyncParsableCommand {
 
         func run() async throws {
             let settings = try arguments.load()
-            do { _ = try await settings.issuers?.issuers() } catch {
+            do {
+                _ = try await settings.issuers?.issuers()
+                _ = try settings.consoleProvider?.provider()
+            } catch {
                 Terminal.note("clarion: \(error)")
                 throw ExitCode.badSettings
             }

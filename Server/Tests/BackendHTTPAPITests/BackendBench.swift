@@ -14,6 +14,7 @@ import RichPushModel
 import SQLStorage
 import ServerObservability
 import SharedAccess
+import TrustedIssuers
 
 @testable import BackendHTTPAPI
 
@@ -34,6 +35,10 @@ final class BackendBench: Sendable {
     let notes = LogNotes()
     private let app: Application<ServiceResponder>
     let hasher = PasswordHasher(threads: 1, cost: .init(logarithmOfRounds: 4, blockSize: 8, parallelism: 1))
+    /// The provider of the console, where a test has one.
+    let scripted: ScriptedProvider
+    /// Fetches its keys.
+    private let keys: Task<Void, Never>
     /// What the routes read contents from.
     let contents: GatedContentStore
 
@@ -44,7 +49,7 @@ final class BackendBench: Sendable {
 
     init(
         settings: BackendSettings = BackendSettings(), requestLimit: Int = 2_000, isSecure: Bool = false,
-        consolePath: String = "/console"
+        consolePath: String = "/console", provider: [String: [String]]? = nil
     ) async throws {
         folder = NSTemporaryDirectory() + "clarion-http-\(UUID().uuidString)"
         try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
@@ -54,6 +59,18 @@ final class BackendBench: Sendable {
         contents = GatedContentStore(try DiskContentStore(root: folder + "/content"))
         let quiet = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
         let box = SecretBox(.random())
+        scripted = ScriptedProvider { [clock] in clock.now.milliseconds / 1_000 }
+        let signIn: ProviderSignIn?
+        if let provider {
+            let fields = ["issuer": [ScriptedProvider.issuer], "client": ["console"], "algorithms": ["ES256"]]
+            scripted.behave { $0.secret = nil }
+            signIn = await ProviderSignIn(
+                at: try SignInProvider(fields: fields.merging(provider) { $1 }), back: ScriptedProvider.back,
+                fetching: scripted, store: nil, clock: clock, logger: notes.logger)
+        } else {
+            signIn = nil
+        }
+        keys = Task { await signIn?.tokens.run() }
         backend = RichPushBackend(
             parts: BackendParts(
                 settings: settings, clock: clock, hub: hub, store: store,
@@ -63,7 +80,8 @@ final class BackendBench: Sendable {
                 hasher: hasher, logger: quiet,
                 hubs: ManagedHubs(
                     registry: HubRegistry(store: SQLHubStore(database), box: box, clock: clock),
-                    catalog: HubCatalog(store: SQLHubStore(database), box: box, clock: clock))))
+                    catalog: HubCatalog(store: SQLHubStore(database), box: box, clock: clock)),
+                provider: signIn))
         try await backend.setDefaultPicture(Self.picture, fileName: "picture.png")
         for (name, role) in [("ann", UserRole.user), ("bob", .user), ("sam", .sender), ("root", .admin), ("eve", .auditor)] {
             try await backend.addUser(name: name, password: Self.password(of: name), role: role)
@@ -86,6 +104,7 @@ final class BackendBench: Sendable {
     }
 
     deinit {
+        keys.cancel()
         try? database.close()
         try? FileManager.default.removeItem(atPath: folder)
     }

@@ -16,7 +16,7 @@ import WireText
             let identity = try await Samples.verifier(issuer).verify(token)
             #expect(identity.issuer == Samples.issuer && identity.subject == "alice" && identity.userName.text == "alice")
             #expect(identity.issuedAt.seconds == Samples.now && identity.expiresAt.seconds == Samples.now + 600)
-            #expect(identity.tags == nil && identity.role == .user && !identity.mayCreateUser)
+            #expect(identity.tags == nil && identity.role == nil && !identity.mayCreateUser)
         }
     }
 

@@ -99,19 +99,19 @@ import WireText
         #expect(try await Samples.identity(["_claim_names": "{\"other\":\"src1\"}"], settings).tags == [])
     }
 
-    @Test("the first rule that fits gives the role, and without one it is user")
+    @Test("the first rule that fits gives the role, and without one there is none")
     func role() async throws {
         let settings = ["role-claim": ["/roles"], "role-values": ["push=senders=sender", "audits=auditor", "all=user"]]
-        func role(_ value: String?) async throws -> TokenRole { try await Samples.identity(["roles": value], settings).role }
+        func role(_ value: String?) async throws -> TokenRole? { try await Samples.identity(["roles": value], settings).role }
         #expect(try await role("[\"audits\",\"push=senders\"]") == .sender)
         #expect(try await role("[\"all\",\"audits\"]") == .auditor)
         #expect(try await role("\"audits\"") == .auditor)
         for value in [nil, "[]", "[\"admin\"]", "\"sender\"", "[\"push=senders\",1]", "{\"audits\":true}", "\"AUDITS\""]
             as [String?]
         {
-            #expect(try await role(value) == .user)
+            #expect(try await role(value) == nil)
         }
-        #expect(try await Samples.identity(["roles": "[\"sender\",\"admin\"]"]).role == .user)
+        #expect(try await Samples.identity(["roles": "[\"sender\",\"admin\"]"]).role == nil)
     }
 
     @Test("whether an unknown user is created is a setting")

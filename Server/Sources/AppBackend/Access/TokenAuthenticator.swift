@@ -39,7 +39,7 @@ public enum TokenRefusal {
 /// Says whom a token signs in. Creates the user where token and settings allow that.
 final class TokenAuthenticator: Sendable {
     /// Why a token was refused: one word for the audit, and what the caller reads.
-    private struct Refusal: Error {
+    struct Refusal: Error {
         var reason: String
         var issuer: String?
         var subject = ""
@@ -126,6 +126,13 @@ final class TokenAuthenticator: Sendable {
     private func principal(ofIssued text: String, from source: SourceAddress) async throws -> Principal {
         guard let verifier else { throw Refusal("no-issuers", "no issuer is trusted here; the setting trusted-issuers is empty") }
         let identity = try await verified(text, by: verifier)
+        let user = try await user(signedInBy: identity, from: source)
+        let tags = identity.tags.map { Array($0.prefix(Self.tagLimit)) }
+        return Self.principal(of: user, with: TokenSignIn(issuer: identity.issuer, tags: tags))
+    }
+
+    /// The user of an identity whose token was verified; created or adopted where the settings allow that. Throws `Refusal`.
+    private func user(signedInBy identity: VerifiedIdentity, from source: SourceAddress) async throws -> User {
         let user = try await user(of: identity, from: source)
         func refusal(_ reason: String, _ text: String) -> Refusal {
             Refusal(reason, text, issuer: identity.issuer, subject: user.name.text)
@@ -134,8 +141,44 @@ final class TokenAuthenticator: Sendable {
         if let since = user.tokensSince, identity.issuedAt < since {
             throw refusal("sessions-ended", "it was issued before the user's sessions were ended")
         }
-        let tags = identity.tags.map { Array($0.prefix(Self.tagLimit)) }
-        return Self.principal(of: user, with: TokenSignIn(issuer: identity.issuer, tags: tags))
+        return user
+    }
+
+    /// Whom an ID token of the console's provider signs in there, with the role that it gives.
+    ///
+    /// Throws `Refusal`, which is audited.
+    ///
+    /// - Parameter givesRoles: whether the settings have rules for roles. Then a person to whom none applies is refused, and has the
+    ///   role `user` from now on.
+    func consoleUser(of identity: VerifiedIdentity, givesRoles: Bool, from source: SourceAddress) async throws -> User {
+        do {
+            guard givesRoles else { return try await user(signedInBy: identity, from: source) }
+            guard let role = identity.role?.userRole else {
+                let known = try await store.user(
+                    of: TokenIdentity(identity), issuedAt: identity.issuedAt, claim: IdentityClaim(), at: clock.now)
+                if case .user(let user) = known { _ = try await set(.user, of: user, by: identity, from: source) }
+                throw Refusal(
+                    "no-role", "no rule gives it a role", issuer: identity.issuer, subject: identity.userName.text)
+            }
+            return try await set(role, of: try await user(signedInBy: identity, from: source), by: identity, from: source)
+        } catch let refusal as Refusal {
+            await audit(refusal, from: source)
+            throw refusal
+        }
+    }
+
+    private func set(
+        _ role: UserRole, of user: User, by identity: VerifiedIdentity, from source: SourceAddress
+    ) async throws -> User {
+        guard user.role != role else { return user }
+        let name = user.name.text
+        let entry = AuditEntry(
+            .userChanged, by: .user(name), from: source.prefix, at: clock.now, subject: name,
+            details: "role=\(role.rawValue) with=provider issuer=\(identity.issuer)")
+        _ = try await store.setRole(role, of: user.id, audit: entry)
+        var user = user
+        user.role = role
+        return user
     }
 
     private func verified(_ text: String, by verifier: TokenVerifier) async throws(Refusal) -> VerifiedIdentity {
@@ -153,8 +196,7 @@ final class TokenAuthenticator: Sendable {
         let claim = claim(of: identity, from: source, at: now)
         let find = {
             try await self.store.user(
-                of: TokenIdentity(issuer: identity.issuer, subject: identity.subject), issuedAt: identity.issuedAt,
-                claim: claim, at: now)
+                of: TokenIdentity(identity), issuedAt: identity.issuedAt, claim: claim, at: now)
         }
         let outcome: IdentityOutcome
         do { outcome = try await find() } catch let error as ServiceError where error.code == .conflict {
@@ -183,7 +225,7 @@ final class TokenAuthenticator: Sendable {
                 action, by: .user(name.text), from: source.prefix, at: now, subject: name.text,
                 details: "\(details) issuer=\(identity.issuer)")
         }
-        let role = identity.role.userRole
+        let role = identity.role?.userRole ?? .user
         let tags = Array((identity.tags ?? []).prefix(Self.tagLimit))
         return IdentityClaim(
             creating: identity.mayCreateUser ? NewUser(name: name, role: role, password: nil, tags: tags) : nil,
@@ -207,13 +249,18 @@ final class TokenAuthenticator: Sendable {
     }
 }
 
+extension TokenIdentity {
+    fileprivate init(_ identity: VerifiedIdentity) { self.init(issuer: identity.issuer, subject: identity.subject) }
+}
+
 extension TokenRole {
-    /// The role of a new user. A token gives none that administers.
-    fileprivate var userRole: UserRole {
+    /// The role of the user.
+    var userRole: UserRole {
         switch self {
         case .user: .user
         case .sender: .sender
         case .auditor: .auditor
+        case .admin: .admin
         }
     }
 }

@@ -23,6 +23,8 @@ public struct BackendParts: Sendable {
     public var hubs: ManagedHubs?
     /// Verifies tokens of the issuers whom the operator trusts; `nil` when there are none.
     public var tokens: TokenVerifier?
+    /// Where people sign in to the console; `nil` when links are the only way.
+    public var provider: ProviderSignIn?
     /// The time zones of the system.
     public var zones: TimeZoneDatabase
     /// Derives the secrets of webhooks; nodes that share a database need the same.
@@ -34,7 +36,8 @@ public struct BackendParts: Sendable {
         contentStore: any ContentStore, authenticator: any UserAuthenticator, hasher: PasswordHasher,
         ticketSigner: ContentTicketSigner = ContentTicketSigner(), observer: (any BackendObserver)? = nil, logger: Logger,
         pushEnvironments: (@Sendable () async -> [String]?)? = nil, hubs: ManagedHubs? = nil, tokens: TokenVerifier? = nil,
-        zones: TimeZoneDatabase = TimeZoneDatabase(), webhookSecrets: WebhookSecrets = WebhookSecrets(.random())
+        provider: ProviderSignIn? = nil, zones: TimeZoneDatabase = TimeZoneDatabase(),
+        webhookSecrets: WebhookSecrets = WebhookSecrets(.random())
     ) {
         self.settings = settings
         self.clock = clock
@@ -49,6 +52,7 @@ public struct BackendParts: Sendable {
         self.pushEnvironments = pushEnvironments
         self.hubs = hubs
         self.tokens = tokens
+        self.provider = provider
         self.zones = zones
         self.webhookSecrets = webhookSecrets
     }

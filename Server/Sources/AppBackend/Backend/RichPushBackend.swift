@@ -17,6 +17,7 @@ public struct RichPushBackend: Sendable {
     private let refusals: RefusalAudit
     let defaultPicture = DefaultPicture()
     let sends = CallPace<UserID>()
+    let consoleSignIns = CallPace<SourceAddress>()
 
     /// Creates a backend from its parts.
     public init(parts: BackendParts) {

@@ -64,6 +64,9 @@ public protocol ConsoleSessionStore: Sendable {
         _ digest: [UInt8], for session: ConsoleSession, limit: Int, at now: Timestamp, audit entry: AuditEntry?
     ) async throws -> Bool
 
+    /// Stores a new session. Of a user's sessions the newest `limit` stay.
+    func addConsoleSession(_ session: ConsoleSession, limit: Int, audit entry: AuditEntry?) async throws
+
     /// The link or session of this digest with its user; `nil` when there is none of that kind.
     func consoleSession(_ kind: ConsoleSession.Kind, digest: [UInt8]) async throws -> (session: ConsoleSession, user: User)?
 

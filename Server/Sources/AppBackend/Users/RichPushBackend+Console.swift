@@ -2,6 +2,7 @@ import AuditTrail
 import RichPushModel
 import ServiceErrors
 import SharedAccess
+import TrustedIssuers
 
 /// A link to the console that signs one person in, once.
 public struct ConsoleLink: Sendable {
@@ -45,20 +46,25 @@ extension RichPushBackend {
         guard let link = PrefixedSecret(text: text), link.kind == .consoleLink,
             let (_, user) = try await parts.store.consoleSession(.link, digest: link.digest)
         else { throw await refusal(ofLinkFrom: source) }
-        let (secret, now, settings) = (PrefixedSecret(.consoleSession), parts.clock.now, parts.settings)
-        let session = ConsoleSession(
-            .session, digest: secret.digest, of: user, idle: settings.consoleIdle, life: settings.consoleLife, at: now)
-        let entry = AuditEntry(
-            .consoleSignedIn, by: .user(user.name.text), from: source.prefix, at: now, subject: user.name.text,
-            details: "with=link")
+        let (new, session) = newSession(of: user, from: source)
+        let entry = new.principal.entry(
+            .consoleSignedIn, at: session.createdAt, subject: user.name.text, details: "with=link")
         guard
             try await parts.store.redeemConsoleLink(
-                link.digest, for: session, limit: Self.consoleSessionsOfUser, at: now, audit: entry)
+                link.digest, for: session, limit: Self.consoleSessionsOfUser, at: session.createdAt, audit: entry)
         else { throw await refusal(ofLinkFrom: source) }
+        return new
+    }
+
+    private func newSession(of user: User, from source: SourceAddress) -> (new: NewConsoleSession, stored: ConsoleSession) {
+        let (secret, settings) = (PrefixedSecret(.consoleSession), parts.settings)
+        let session = ConsoleSession(
+            .session, digest: secret.digest, of: user, idle: settings.consoleIdle, life: settings.consoleLife,
+            at: parts.clock.now)
         var principal = Principal(user: user)
         principal.consoleSession = session.digest
         principal.source = source
-        return NewConsoleSession(secret: secret.text, principal: principal, endsAt: session.endsAt)
+        return (NewConsoleSession(secret: secret.text, principal: principal, endsAt: session.endsAt), session)
     }
 
     private func refusal(ofLinkFrom source: SourceAddress) async -> ServiceError {
@@ -72,5 +78,101 @@ extension RichPushBackend {
         let entry = entry(.consoleSignedOut, by: principal, subject: principal.name.text)
         _ = try await parts.store.endConsoleSession(digest, audit: entry)
         console.forget()
+    }
+}
+
+/// Why a person got no session at the console's provider; the raw value stands in the address of the page that says so.
+public enum ConsoleRefusal: String, Error, CaseIterable, Sendable {
+    case unavailable
+    case beginAgain = "begin-again"
+    case cancelled
+    case refused
+    case notVerified = "not-verified"
+    /// There is no such user, and the settings create none.
+    case noUser = "no-user"
+    /// Another user has the name.
+    case nameTaken = "name-taken"
+    /// No rule gives the person a role.
+    case noRole = "no-role"
+    case disabled
+    /// The user was removed, or signed out everywhere, after the token was issued.
+    case signedOut = "signed-out"
+    /// The network of the caller began too many sign-ins.
+    case tooMany = "too-many"
+
+    fileprivate init(_ fault: ProviderFault) {
+        switch fault {
+        case .unavailable: self = .unavailable
+        case .beginAgain: self = .beginAgain
+        case .cancelled: self = .cancelled
+        case .refused: self = .refused
+        case .notVerified: self = .notVerified
+        }
+    }
+
+    /// Takes the reason of the audit.
+    fileprivate init(_ refusal: TokenAuthenticator.Refusal) {
+        switch refusal.reason {
+        case "sessions-ended", "user-removed": self = .signedOut
+        case let reason: self = ConsoleRefusal(rawValue: reason) ?? .notVerified
+        }
+    }
+}
+
+/// How people sign in to the console at an OpenID Connect provider.
+extension RichPushBackend {
+    /// How many sign-ins of one network each node begins or ends in a minute.
+    public static let consoleSignInsPerMinute = 120
+
+    /// What people know the provider as; `nil` when there is none.
+    public var consoleProvider: String? { parts.provider?.provider.title }
+
+    /// Begins a sign-in at the provider. Throws `not-found` without one, and `ConsoleRefusal`.
+    public func beginProviderSignIn(from source: SourceAddress) async throws -> ProviderSignIn.Start {
+        let provider = try provider(for: source)
+        do throws(ProviderFault) { return try await provider.begin() } catch { throw await refusal(error, from: source) }
+    }
+
+    /// Begins a session with the answer of the provider. Throws as `beginProviderSignIn`; refusals are audited.
+    ///
+    /// - Parameter attempt: what the browser kept of the beginning.
+    public func finishProviderSignIn(
+        _ answer: ProviderSignIn.Answer, attempt: String?, from source: SourceAddress
+    ) async throws -> NewConsoleSession {
+        let provider = try provider(for: source)
+        let identity: VerifiedIdentity
+        do throws(ProviderFault) { identity = try await provider.finish(answer, attempt: attempt) } catch {
+            throw await refusal(error, from: source)
+        }
+        let user: User
+        do {
+            user = try await tokens.consoleUser(
+                of: identity, givesRoles: provider.provider.issuer.roleClaim != nil, from: source)
+        } catch let refusal as TokenAuthenticator.Refusal {
+            // Their role may be another one now.
+            forgetCredentials()
+            throw ConsoleRefusal(refusal)
+        }
+        forgetCredentials()
+        let (new, session) = newSession(of: user, from: source)
+        let entry = new.principal.entry(
+            .consoleSignedIn, at: session.createdAt, subject: user.name.text, details: "with=provider issuer=\(identity.issuer)")
+        try await parts.store.addConsoleSession(session, limit: Self.consoleSessionsOfUser, audit: entry)
+        return new
+    }
+
+    private func provider(for source: SourceAddress) throws -> ProviderSignIn {
+        guard let provider = parts.provider else {
+            throw ServiceError(.notFound, "this server has no provider for the console; the setting console-provider is empty")
+        }
+        do { try consoleSignIns.take(source, perMinute: Self.consoleSignInsPerMinute, at: parts.clock.uptime) } catch {
+            throw ConsoleRefusal.tooMany
+        }
+        return provider
+    }
+
+    private func refusal(_ fault: ProviderFault, from source: SourceAddress) async -> ConsoleRefusal {
+        await noteRefusedSignIn("\(fault.rawValue) with=provider", from: source)
+        return ConsoleRefusal(fault)
     }
 }

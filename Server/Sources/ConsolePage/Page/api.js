@@ -47,10 +47,11 @@ export async function pages(path, name, { query, after = "before", most = 20 } =
   return { items, isCut: next !== undefined };
 }
 
+/** The address of a route of the console itself. */
+export const consoleAddress = (path) => location.pathname.replace(/\/$/, "") + path;
+
 /** Calls a route of the console itself. */
-export function callConsole(method, path, body) {
-  return request(method, location.pathname.replace(/\/$/, "") + path, { body });
-}
+export const callConsole = (method, path, body) => request(method, consoleAddress(path), { body });
 
 /** What a server without JSON answers, such as `/readyz`, whatever its status. */
 export async function text(path) {

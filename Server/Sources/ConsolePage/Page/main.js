@@ -3,7 +3,7 @@ import { render } from "./dom.js";
 import { call, callConsole, session, whenSessionEnds } from "./api.js";
 import { current } from "./route.js";
 import { applyTheme, shell } from "./shell.js";
-import { signIn } from "./signin.js";
+import { signIn, wantedScreen } from "./signin.js";
 import { audit } from "./audit.js";
 import { compose } from "./compose.js";
 import { health } from "./health.js";
@@ -39,7 +39,7 @@ function open() {
   shown?.close?.();
   const route = current();
   const screen = (route.id && DETAILS[route.name]) || SCREENS[route.name] || home;
-  shown = session.user ? screen(route, redraw) : signIn(enter, redraw);
+  shown = session.user ? screen(route, redraw) : signIn(enter, redraw, route.name === "refused" ? route.id : undefined);
   document.title = `${shown.title} · Clarion`;
   document.documentElement.dataset.signedIn = String(session.user !== null);
   // Another screen: nothing of the one before stays.
@@ -83,6 +83,8 @@ async function start() {
   } catch (error) {
     if (link || error.status !== 401) problem = error;
   }
+  const wanted = session.user && wantedScreen();
+  if (wanted && !location.hash) history.replaceState(null, "", wanted);
   addEventListener("hashchange", () => (/^#cll_/.test(location.hash) ? start() : openAndFocus()));
   whenSessionEnds(() => {
     session.user = null;

@@ -1,10 +1,39 @@
 // What is shown to who is not signed in.
 import { h } from "./dom.js";
-import { callConsole } from "./api.js";
-import { button, field, input, problem } from "./parts.js";
+import { callConsole, consoleAddress } from "./api.js";
+import { button, field, input, linkButton, problem } from "./parts.js";
 
-export function signIn(enter, redraw) {
-  const state = { link: "", error: null };
+/** Why the server led back from the provider without a session. */
+const REFUSALS = {
+  unavailable: "The sign-in provider cannot be reached. Try again in a minute.",
+  "begin-again": "This sign-in took more than ten minutes, or was started in another window. Start again.",
+  cancelled: "The sign-in was cancelled at the provider.",
+  refused: "The provider refused the sign-in. An operator finds the reason in the log of the server.",
+  "not-verified": "The provider's answer could not be verified. An operator finds the reason in the log of the server.",
+  "no-user": "You have no user here yet. Ask an administrator to add you.",
+  "name-taken": "Another user here has your name. Ask an administrator.",
+  "no-role": "Your account at the provider gives you no role here. Ask an administrator.",
+  disabled: "Your user is disabled. Ask an administrator.",
+  "signed-out": "You were signed out everywhere. Start again.",
+  "too-many": "Too many people are signing in from your network. Try again in a minute.",
+};
+
+const WANTED = "clarion-wanted-screen";
+
+/** The screen that was asked for before the way to the provider; it is returned once. */
+export function wantedScreen() {
+  const wanted = sessionStorage.getItem(WANTED);
+  sessionStorage.removeItem(WANTED);
+  return wanted;
+}
+
+export function signIn(enter, redraw, refusal) {
+  const state = { link: "", provider: undefined, error: REFUSALS[refusal] ? { message: REFUSALS[refusal] } : null };
+  callConsole("GET", "/session").then((ways) => {
+    state.provider = ways.provider;
+  }, (error) => {
+    state.error ??= error;
+  }).finally(redraw);
   const open = async (event) => {
     event.preventDefault();
     try {
@@ -15,6 +44,16 @@ export function signIn(enter, redraw) {
       redraw();
     }
   };
+  const leave = () => {
+    if (!refusal && location.hash) sessionStorage.setItem(WANTED, location.hash);
+  };
+  const byLink = () => [
+    h("p", null, "Ask an operator for a link. It signs you in once and expires after two minutes:"),
+    h("pre", { class: "command" }, h("code", null, "clarion console link YOUR-NAME")),
+    h("form", { onsubmit: open }, field("Link", input({
+      value: state.link, type: "password", required: true, oninput: (event) => { state.link = event.target.value; },
+    }), "The whole address, or the part that starts with cll_."), button("Sign in", { type: "submit", kind: state.provider ? "plain" : "primary" })),
+  ];
   return {
     title: "Sign in",
     fail(error) {
@@ -24,11 +63,12 @@ export function signIn(enter, redraw) {
     view: () => h("div", { class: "sign-in" },
       h("img", { src: new URL("clarion.svg", import.meta.url).href, alt: "", width: "56", height: "56" }),
       h("h1", { tabindex: "-1" }, "Clarion console"),
-      h("p", null, "Ask an operator for a link. It signs you in once and expires after two minutes:"),
-      h("pre", { class: "command" }, h("code", null, "clarion console link YOUR-NAME")),
-      h("form", { onsubmit: open }, field("Link", input({
-        value: state.link, type: "password", required: true, oninput: (event) => { state.link = event.target.value; },
-      }), "The whole address, or the part that starts with cll_."), button("Sign in", { type: "submit", kind: "primary" })),
-      state.error && problem(state.error)),
+      state.error && problem(state.error),
+      state.provider
+        ? [
+          linkButton(`Sign in with ${state.provider}`, consoleAddress("/sign-in"), { kind: "primary", onclick: leave, "data-testid": "provider", key: "provider" }),
+          h("details", { key: "link" }, h("summary", null, "Sign in with a link"), h("div", { class: "by-link" }, byLink())),
+        ]
+        : byLink()),
   };
 }

@@ -11,6 +11,12 @@ public struct QueryParameters: Sendable {
         try self.init(request.uri.query ?? "", allowed: allowed)
     }
 
+    /// Reads a query without its question mark, which may have more than what is asked for.
+    public init(_ query: String, taking names: Set<String>) throws(ServiceError) {
+        let known = query.split(separator: "&").filter { names.contains(String($0.prefix { $0 != "=" })) }
+        try self.init(known.joined(separator: "&"), allowed: names)
+    }
+
     /// Reads a query without its question mark. A plus sign stands for itself (RFC 3986), not for a blank.
     public init(_ query: String, allowed: Set<String>) throws(ServiceError) {
         for pair in query.split(separator: "&") {

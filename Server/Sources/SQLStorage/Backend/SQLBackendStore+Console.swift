@@ -21,10 +21,16 @@ extension SQLBackendStore {
             else { return false }
             // Of two requests with one link, one deletes it.
             guard try transaction.run(ConsoleSQL.delete, ConsoleSQL.key(digest), link.kind.rawValue) > 0 else { return false }
-            try transaction.insert(session)
-            try transaction.run(ConsoleSQL.deleteOldest, user.id, ConsoleSession.Kind.session.rawValue, limit)
+            try transaction.add(session, limit: limit)
             try transaction.audit(entry)
             return true
+        }
+    }
+
+    public func addConsoleSession(_ session: ConsoleSession, limit: Int, audit entry: AuditEntry?) async throws {
+        try await writing { transaction in
+            try transaction.add(session, limit: limit)
+            try transaction.audit(entry)
         }
     }
 
@@ -56,6 +62,11 @@ extension SQLBackendStore {
 extension BackendTransaction {
     /// Ends the sessions of a user in the console, and the links to it.
     func endConsoleSessions(of user: UserID) throws { try run(ConsoleSQL.deleteOfUser, user) }
+
+    fileprivate func add(_ session: ConsoleSession, limit: Int) throws {
+        try insert(session)
+        try run(ConsoleSQL.deleteOldest, session.user, ConsoleSession.Kind.session.rawValue, limit)
+    }
 
     fileprivate func insert(_ session: ConsoleSession) throws {
         try requireUser(session.user)

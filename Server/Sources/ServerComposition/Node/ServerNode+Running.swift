@@ -79,7 +79,9 @@ extension ServerNode {
                 })
         }
         services.append(ClosureService { await cancelWhenGracefulShutdown { await delivery.transport.run() } })
-        if let tokens { services.append(Self.ending { await cancelWhenGracefulShutdown { await tokens.run() } }) }
+        for tokens in [tokens, provider?.tokens].compactMap(\.self) {
+            services.append(Self.ending { await cancelWhenGracefulShutdown { await tokens.run() } })
+        }
         if settings.role.dispatches { services += work() }
         if let pictureToStore { services.append(Self.ending { await cancelWhenGracefulShutdown { await pictureToStore.run() } }) }
         let metrics = MetricsUpkeep(
@@ -180,7 +182,7 @@ extension ServerNode {
     /// All routes of the node on one router; of a worker only the health routes.
     func router() -> ServiceRouter {
         let router = ServiceRouter(options: serviceOptions())
-        HealthRoutes(checks: readiness.checks, notes: { [tokens] in tokens?.notes ?? [] }).addRoutes(to: router)
+        HealthRoutes(checks: readiness.checks, notes: notes).addRoutes(to: router)
         guard settings.role.answers else {
             router.add(WorkerRoutes())
             return router
@@ -222,6 +224,11 @@ extension ServerNode {
         let console = settings.console.isOff ? [] : [StartPage.Link(path: settings.console.path, title: "The console")]
         hub.startPage = StartPage(links: options.links + console).response
         return hub
+    }
+
+    /// What `/readyz` says beside the checks.
+    private func notes() -> [String] {
+        (tokens?.notes("token-issuers") ?? []) + (provider?.tokens.notes("console-provider") ?? [])
     }
 
     private var linkOrigin: LinkOrigin {

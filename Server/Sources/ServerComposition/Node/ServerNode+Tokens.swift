@@ -22,34 +22,65 @@ extension ServerNode {
             issuers: issuers, fetching: KeySetFetcher(group: group, clock: clock), store: storage.keySetStore, clock: clock,
             logger: logger)
     }
+
+    /// Where people sign in to the console; `nil` without a provider in the settings, and on a node that has no console. Throws every
+    /// problem of the provider's file.
+    static func provider(
+        _ settings: Settings, _ storage: NodeStorage, _ clock: any ServiceClock, _ group: any EventLoopGroup, _ logger: Logger
+    ) async throws -> ProviderSignIn? {
+        guard settings.role.answers, !settings.console.isOff, let provider = try settings.consoleProvider?.provider() else {
+            return nil
+        }
+        logger.notice("A provider signs people in to the console", metadata: ["issuer": "\(provider.issuer.issuer)"])
+        return await ProviderSignIn(
+            at: provider, back: settings.consoleAddress + "/sign-in/return",
+            fetching: KeySetFetcher(group: group, clock: clock), store: storage.keySetStore, clock: clock, logger: logger)
+    }
 }
 
 extension TokenVerifier {
     /// What `/readyz` says about the keys. An outage of an issuer ends no sign-ins, and another node could fetch no more, so it does
     /// not make the node unready. No address: the answer is public.
-    var notes: [String] {
+    ///
+    /// - Parameter name: what the issuers are for.
+    func notes(_ name: String) -> [String] {
         let standings = standings
         let missing = standings.count { $0.state == .missing }
         let outlived = standings.count { $0.state == .outlived }
         var notes: [String] = []
         let all = standings.count
-        if missing > 0 { notes.append("token-issuers: no keys of \(missing) of \(all) issuers, whose tokens are refused") }
-        if outlived > 0 { notes.append("token-issuers: the keys of \(outlived) of \(all) issuers cannot be renewed") }
+        if missing > 0 { notes.append("\(name): no keys of \(missing) of \(all) issuers, whose tokens are refused") }
+        if outlived > 0 { notes.append("\(name): the keys of \(outlived) of \(all) issuers cannot be renewed") }
         return notes
     }
 }
 
-/// Fetches the key sets of issuers. A fetch happens at most once a minute for each issuer, so each has a client of its own, which leaves no
-/// open connection behind.
-struct KeySetFetcher: KeySetFetching {
+/// Fetches the key sets of issuers, and redeems the codes of the console's provider. Both are rare, so each has a client of its own, which
+/// leaves no open connection behind.
+struct KeySetFetcher: CodeRedeeming {
     let group: any EventLoopGroup
     let clock: any ServiceClock
 
     func fetch(_ address: WebAddress) async throws(KeySetFault) -> FetchedDocument {
+        try await answer(to: HTTPClientRequest(url: address.text))
+    }
+
+    func post(
+        _ form: String, to address: WebAddress, authorization: String?
+    ) async throws(KeySetFault) -> FetchedDocument {
+        var request = HTTPClientRequest(url: address.text)
+        request.method = .POST
+        request.headers.add(name: "Content-Type", value: "application/x-www-form-urlencoded")
+        if let authorization { request.headers.add(name: "Authorization", value: authorization) }
+        request.body = .bytes(ByteBuffer(string: form))
+        return try await answer(to: request)
+    }
+
+    private func answer(to request: HTTPClientRequest) async throws(KeySetFault) -> FetchedDocument {
         let client = HTTPClient(eventLoopGroupProvider: .shared(group), configuration: Self.configuration)
         let result: Result<FetchedDocument, KeySetFault>
         do {
-            result = .success(try await withinTime { try await Self.document(at: address, by: client) })
+            result = .success(try await withinTime { try await Self.document(request, by: client) })
         } catch { result = .failure(Self.fault(of: error)) }
         try? await client.shutdown()
         return try result.get()
@@ -66,8 +97,8 @@ struct KeySetFetcher: KeySetFetching {
         return configuration
     }
 
-    private static func document(at address: WebAddress, by client: HTTPClient) async throws -> FetchedDocument {
-        var request = HTTPClientRequest(url: address.text)
+    private static func document(_ request: HTTPClientRequest, by client: HTTPClient) async throws -> FetchedDocument {
+        var request = request
         request.headers.add(name: "Accept", value: "application/json")
         let answer = try await client.execute(request, timeout: .seconds(5))
         let body = try await answer.body.collect(upTo: KeySetLimits.documentBytes)

@@ -29,6 +29,8 @@ public struct ServerNode: Sendable {
     public let backend: RichPushBackend
     /// Verifies tokens of issuers, on a node that answers requests; `nil` without issuers in the settings.
     let tokens: TokenVerifier?
+    /// Where people sign in to the console; `nil` without a provider in the settings.
+    let provider: ProviderSignIn?
 
     let settings: Settings
     let options: NodeOptions
@@ -125,7 +127,9 @@ public struct ServerNode: Sendable {
         let environments = remoteHub == nil ? Self.pushEnvironments(settings, of: storage.hub, catalog) : nil
         do {
             tokens = try await Self.tokens(settings, storage, options.clock, group, logger)
-            backend = try await Self.backend(settings, options, storage, remoteHub ?? hub, catalog, environments, tokens, logger)
+            provider = try await Self.provider(settings, storage, options.clock, group, logger)
+            backend = try await Self.backend(
+                settings, options, storage, remoteHub ?? hub, catalog, environments, tokens, provider, logger)
             let picture = try DefaultPictureKeeper(settings, backend: backend, clock: clock, logger: logger)
             pictureToStore = try await picture.store() ? nil : picture
         } catch {
@@ -204,7 +208,8 @@ extension ServerNode {
 
     static func backend(
         _ settings: Settings, _ options: NodeOptions, _ storage: NodeStorage, _ hub: any HubSending, _ catalog: HubCatalog,
-        _ environments: (@Sendable () async -> [String]?)?, _ tokens: TokenVerifier?, _ logger: Logger
+        _ environments: (@Sendable () async -> [String]?)?, _ tokens: TokenVerifier?, _ provider: ProviderSignIn?,
+        _ logger: Logger
     ) async throws -> RichPushBackend {
         let store = storage.backendStore
         let hasher = PasswordHasher(cost: options.passwordCost)
@@ -215,7 +220,7 @@ extension ServerNode {
                 authenticator: try await authenticator(settings, options, store, hasher), hasher: hasher,
                 ticketSigner: storage.tickets, observer: options.backendObserver, logger: logger,
                 pushEnvironments: environments,
-                hubs: ManagedHubs(registry: storage.hubs, catalog: catalog), tokens: tokens,
+                hubs: ManagedHubs(registry: storage.hubs, catalog: catalog), tokens: tokens, provider: provider,
                 webhookSecrets: storage.webhookSecrets))
     }
 

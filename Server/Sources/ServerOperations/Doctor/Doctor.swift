@@ -34,7 +34,7 @@ public enum Doctor {
             asksAPNs ? credentialTrial(settings) : credentialCheck(settings), databaseFileCheck(settings),
             databaseCheck(settings), databaseSafetyCheck(settings),
             schemaCheck(settings), masterKeyCheck(settings), contentStoreCheck(settings),
-            contentOwnerCheck(settings), issuersCheck(settings),
+            contentOwnerCheck(settings), issuersCheck(settings), providerCheck(settings),
         ]
         return machine + warnings.compactMap(\.self) + apnsChecks(settings) + later.compactMap(\.self)
     }
@@ -56,11 +56,23 @@ public enum Doctor {
             do throws(SettingsError) {
                 let names = try await file.issuers().map(\.issuer)
                 return .good("tokens of \(names.joined(separator: ", ")) sign users in")
-            } catch {
-                let list = error.problems.map { "\n      \($0)" }.joined()
-                return .bad("they have problems:\(list)", remedy: "see Documentation/OwnAccounts.md")
-            }
+            } catch { return problems(error, remedy: "see Documentation/OwnAccounts.md") }
         }
+    }
+
+    /// Whether the settings of the console's provider fit.
+    private static func providerCheck(_ settings: Settings) -> DoctorCheck? {
+        guard let file = settings.consoleProvider else { return nil }
+        return DoctorCheck("console provider") {
+            do throws(SettingsError) {
+                let name = try file.provider().issuer.issuer
+                return .good("people sign in at \(name), which leads back to \(settings.consoleAddress)/sign-in/return")
+            } catch { return problems(error, remedy: "see Documentation/Console.md") }
+        }
+    }
+
+    private static func problems(_ error: SettingsError, remedy: String) -> DoctorCheck.Finding {
+        .bad("they have problems:\(error.problems.map { "\n      \($0)" }.joined())", remedy: remedy)
     }
 
     /// What a start warns of.

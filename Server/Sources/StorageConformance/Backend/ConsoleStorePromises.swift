@@ -7,7 +7,7 @@ import Testing
 public enum ConsoleStorePromises {
     /// Every promise.
     public static let all: [StoragePromise<any BackendStore>] = [
-        redeemsOnce, refusesOthers, keepsSessions, extends, keepsTheNewest, endsWithTheUser, ends, sweeps,
+        redeemsOnce, refusesOthers, keepsSessions, extends, keepsTheNewest, addsWithoutLink, endsWithTheUser, ends, sweeps,
     ]
 
     private typealias Sample = BackendSample
@@ -98,6 +98,19 @@ public enum ConsoleStorePromises {
         for number in [1, 2, 3, 9] as [UInt8] where try await store.consoleSession(.session, digest: digest(number)) != nil {
             holding.append(number)
         }
+        #expect(holding == [2, 3, 9])
+    }
+
+    private static let addsWithoutLink = StoragePromise<any BackendStore>(
+        "a session of the console that needs no link pushes out the oldest of its user alone"
+    ) { store in
+        let (ada, bob) = (try await Sample.user("ada", in: store), try await Sample.user("bob", in: store))
+        try await store.addConsoleSession(session(9, of: bob), limit: 2, audit: nil)
+        for number in UInt8(1)...3 {
+            try await store.addConsoleSession(session(number, of: ada, at: Int64(number)), limit: 2, audit: nil)
+        }
+        var holding: [UInt8] = []
+        for number in [1, 2, 3, 9] as [UInt8] where try await find(number, in: store) != nil { holding.append(number) }
         #expect(holding == [2, 3, 9])
     }
 

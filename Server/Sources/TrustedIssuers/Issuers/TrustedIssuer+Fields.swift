@@ -19,11 +19,25 @@ extension TrustedIssuer {
         case longestLife = "longest-life-seconds"
         case createsUsers = "create-users"
         case adoptsUsers = "adopt-users"
+        /// The client as which this server is registered at a provider.
+        case client = "client"
+        /// The contents of the file with its secret.
+        case clientSecret = "client-secret"
+        case scopes = "scopes"
+        case title = "title"
+
+        /// Those of an issuer whose tokens sign phones in.
+        public static let ofIssuers = allCases.filter { ![.client, .clientSecret, .scopes, .title].contains($0) }
+        /// Those of a provider at which people sign in to the console.
+        public static let ofProviders: [Field] = [
+            .issuer, .client, .clientSecret, .algorithms, .scopes, .title, .userClaim, .roleClaim, .roleValues, .createsUsers,
+            .adoptsUsers, .leeway,
+        ]
     }
 
     /// Reads the settings of an issuer: the values of each field by its name. Throws every problem that there is.
     public init(fields: [String: [String]]) async throws(IssuerProblems) {
-        var reader = IssuerReader(fields)
+        var reader = IssuerReader(fields, of: "an issuer", TrustedIssuer.Field.ofIssuers)
         let issuer = reader.issuer()
         let algorithms = reader.algorithms()
         let audiences = reader.texts(.audiences)
@@ -34,7 +48,7 @@ extension TrustedIssuer {
         userClaim = reader.pointer(.userClaim) ?? .subject
         tagsClaim = reader.pointer(.tagsClaim)
         roleClaim = reader.pointer(.roleClaim)
-        roleRules = reader.roleRules()
+        roleRules = reader.roleRules(TokenRole.ofPhones)
         tokenKind = reader.word(.tokenKind) ?? .any
         clients = reader.texts(.clients)
         leeway = reader.seconds(.leeway, 0...300) ?? leeway
@@ -54,21 +68,22 @@ extension TrustedIssuer {
     }
 }
 
-/// Reads the fields of an issuer one by one, and notes every problem.
-private struct IssuerReader {
+/// Reads the fields of an issuer or a provider one by one, and notes every problem.
+struct IssuerReader {
     private let fields: [TrustedIssuer.Field: [String]]
     private(set) var problems: [IssuerProblem] = []
 
-    private static let maximumText = 512
+    static let maximumText = 512
 
-    init(_ given: [String: [String]]) {
+    /// - Parameter owner: of what the fields are, for problems.
+    init(_ given: [String: [String]], of owner: String, _ allowed: [TrustedIssuer.Field]) {
         var fields: [TrustedIssuer.Field: [String]] = [:]
         for (name, values) in given.sorted(by: { $0.key < $1.key }) {
-            if let field = TrustedIssuer.Field(rawValue: name) {
+            if let field = TrustedIssuer.Field(rawValue: name), allowed.contains(field) {
                 fields[field] = values
             } else {
-                let names = TrustedIssuer.Field.allCases.map(\.rawValue).joined(separator: ", ")
-                problems.append(IssuerProblem(field: name, reason: "is not a field of an issuer; these are: \(names)"))
+                let names = allowed.map(\.rawValue).joined(separator: ", ")
+                problems.append(IssuerProblem(field: name, reason: "is not a field of \(owner); these are: \(names)"))
             }
         }
         self.fields = fields
@@ -89,7 +104,7 @@ private struct IssuerReader {
     }
 
     /// The value of a field that has one; `nil` when it is absent.
-    private mutating func text(_ field: TrustedIssuer.Field) -> String? {
+    mutating func text(_ field: TrustedIssuer.Field) -> String? {
         guard let values = fields[field] else { return nil }
         guard values.count == 1, let text = values.first, !text.isEmpty else {
             complain(field, "must have exactly one value")
@@ -155,7 +170,8 @@ private struct IssuerReader {
         return pointer
     }
 
-    mutating func roleRules() -> [TrustedIssuer.RoleRule] {
+    /// - Parameter roles: those that may be given.
+    mutating func roleRules(_ roles: [TokenRole]) -> [TrustedIssuer.RoleRule] {
         let texts = texts(.roleValues)
         if texts.isEmpty != (fields[.roleClaim] == nil) { complain(.roleValues, "and role-claim need each other") }
         return texts.compactMap { text in
@@ -165,12 +181,12 @@ private struct IssuerReader {
                 return nil
             }
             let name = String(text[text.index(after: mark)...])
-            guard let role = TokenRole(rawValue: name) else {
+            guard let role = TokenRole(rawValue: name), roles.contains(role) else {
                 complain(
                     .roleValues,
                     name == "admin"
                         ? "gives the role admin, which no token can give"
-                        : "has the role \"\(name)\", which is none of \(Self.list(TokenRole.self))")
+                        : "has the role \"\(name)\", which is none of \(roles.map(\.rawValue).joined(separator: ", "))")
                 return nil
             }
             return TrustedIssuer.RoleRule(value: String(text[..<mark]), role: role)

@@ -71,11 +71,16 @@ public struct TrustedIssuer: Sendable {
     }
 }
 
-/// The roles that a token may give. `admin` is none of them: a phone's token never administers the server.
+/// The roles that a token may give.
 public enum TokenRole: String, CaseIterable, Sendable {
     case user
     case sender
     case auditor
+    /// Of people in the console alone: a phone's token never administers the server.
+    case admin
+
+    /// Those of a phone's token.
+    static let ofPhones = allCases.filter { $0 != .admin }
 }
 
 /// A field of an issuer's settings that cannot be used.

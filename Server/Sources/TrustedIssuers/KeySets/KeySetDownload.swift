@@ -10,6 +10,15 @@ struct KeySetDownload: Sendable {
 
     /// Fetches the set that a discovery document names.
     func discovered(at issuerAddress: WebAddress) async throws(KeySetFault) -> Result {
+        let root = try await configuration(of: issuerAddress)
+        guard let keys = root["jwks_uri"]?.text.flatMap(WebAddress.init), !keys.isLoopback || issuerAddress.isLoopback else {
+            throw KeySetFault("the discovery document's jwks_uri is not an https address")
+        }
+        return try await keySet(at: keys)
+    }
+
+    /// Fetches the discovery document.
+    func configuration(of issuerAddress: WebAddress) async throws(KeySetFault) -> ClaimValue {
         guard let address = WebAddress(issuerAddress.discoveryAddress) else {
             throw KeySetFault("the issuer's address is too long for discovery")
         }
@@ -22,10 +31,7 @@ struct KeySetDownload: Sendable {
         guard root["issuer"]?.text?.hasSameBytes(as: issuer) == true else {
             throw KeySetFault("the discovery document names another issuer")
         }
-        guard let keys = root["jwks_uri"]?.text.flatMap(WebAddress.init), !keys.isLoopback || issuerAddress.isLoopback else {
-            throw KeySetFault("the discovery document's jwks_uri is not an https address")
-        }
-        return try await keySet(at: keys)
+        return root
     }
 
     /// Fetches the set at an address.

@@ -65,6 +65,11 @@ struct ClaimChecks {
         guard claims["cnf"] == nil else { throw TokenError(.boundToKey) }
     }
 
+    /// An ID token answers one request: one that was issued for another has its nonce, or none.
+    func checkNonce(_ nonce: String) throws(TokenError) {
+        guard claims["nonce"]?.text?.hasSameBytes(as: nonce) == true else { throw TokenError(.nonce) }
+    }
+
     /// `sub` identifies the user within the issuer ([RFC 7519 section 4.1.2](https://www.rfc-editor.org/rfc/rfc7519#section-4.1.2)), with
     /// at most 255 bytes ([OpenID Connect Core section 2](https://openid.net/specs/openid-connect-core-1_0.html#IDToken)).
     func subject() throws(TokenError) -> String {

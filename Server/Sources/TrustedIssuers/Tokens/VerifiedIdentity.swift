@@ -12,7 +12,8 @@ public struct VerifiedIdentity: Hashable, Sendable {
     public let userName: UserName
     /// The tags of the user; `nil` when the token says nothing of them, and the known ones stay. Texts that are no tags are left out.
     public let tags: [Tag]?
-    public let role: TokenRole
+    /// The role of the first rule that fits; `nil` when none does, and without a claim for roles.
+    public let role: TokenRole?
     public let issuedAt: Timestamp
     public let expiresAt: Timestamp
     /// Whether the settings let an unknown user be created.
@@ -73,9 +74,8 @@ public struct VerifiedIdentity: Hashable, Sendable {
     /// Whether a tag is one by which the access to content is judged. Only the server gives it.
     private static func isUserTag(_ tag: Tag) -> Bool { tag.folded.hasPrefix("username:") }
 
-    private static func role(_ settings: TrustedIssuer, _ claims: ClaimValue) -> TokenRole {
-        guard let given = settings.roleClaim?.value(in: claims)?.texts else { return .user }
-        let rule = settings.roleRules.first { rule in given.contains { $0.hasSameBytes(as: rule.value) } }
-        return rule?.role ?? .user
+    private static func role(_ settings: TrustedIssuer, _ claims: ClaimValue) -> TokenRole? {
+        guard let given = settings.roleClaim?.value(in: claims)?.texts else { return nil }
+        return settings.roleRules.first { rule in given.contains { $0.hasSameBytes(as: rule.value) } }?.role
     }
 }

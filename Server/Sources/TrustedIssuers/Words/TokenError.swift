@@ -27,6 +27,7 @@ public struct TokenError: Error, Hashable, Sendable, CustomStringConvertible {
         case lifetime = "lifetime"
         case kind = "kind"
         case boundToKey = "bound-to-key"
+        case nonce = "nonce"
         case subject = "subject"
         case userClaim = "user-claim"
 
@@ -55,6 +56,7 @@ public struct TokenError: Error, Hashable, Sendable, CustomStringConvertible {
             case .lifetime: "the token's life is longer than the issuer's settings allow"
             case .kind: "the token is of another kind than the issuer's settings take"
             case .boundToKey: "the token is bound to a key of its holder by the claim cnf, and is no bearer token"
+            case .nonce: "the claim nonce is not that of the request for the token"
             case .subject: "the claim sub is not a text of 1 to 255 bytes without control characters"
             case .userClaim: "the claim that names the user is missing or not a text"
             }
