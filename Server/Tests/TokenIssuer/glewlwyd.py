@@ -121,6 +121,7 @@ class Glewlwyd:
             "iss": self.issuer, "jwt-type": "rsa", "jwt-key-size": "256", "key": private, "cert": public,
             "access-token-duration": lifetime, "auth-type-code-enabled": True, "jwks-show": True, "pkce-allowed": True,
             "pkce-required": True, "allowed-scope": ["openid"], "name-claim": "mandatory", "session-management-allowed": False,
+            "claims": [{"name": "groups", "user-property": "scope", "type": "string", "mandatory": True}],
         }
         body = {"module": "oidc", "name": "oidc", "display_name": "OpenID Connect", "parameters": parameters}
         session = self.administrator()
@@ -136,10 +137,36 @@ class Glewlwyd:
             "client_id": name, "name": name, "confidential": False, "redirect_uri": [REDIRECT],
             "authorization_type": ["code"], "scope": [], "enabled": True})
 
-    def add_user(self, name):
+    def add_console(self, name, secret, back):
+        """Registers a web server: a client with a secret, to which people are led back."""
+        self.administrator().call("POST", "/client/", {
+            "client_id": name, "name": name, "confidential": True, "password": secret, "redirect_uri": [back],
+            "authorization_type": ["code"], "token_endpoint_auth_method": ["client_secret_basic"], "scope": [],
+            "enabled": True})
+
+    def add_user(self, name, groups=()):
         """Creates a user who may sign in."""
-        self.administrator().call("POST", "/user/", {
-            "username": name, "name": name, "password": PASSWORD, "scope": ["g_profile", "openid"], "enabled": True})
+        administrator = self.administrator()
+        for group in groups:
+            if administrator.call("GET", f"/scope/{group}", accepts=(200, 404)).status == 404:
+                administrator.call("POST", "/scope/", {"name": group, "display_name": group, "description": group,
+                                                       "password_required": True, "scheme": {}})
+        administrator.call("POST", "/user/", {
+            "username": name, "name": name, "password": PASSWORD, "scope": ["g_profile", "openid", *groups], "enabled": True})
+
+    def set_groups(self, name, groups):
+        """Puts a user into these groups and no other."""
+        self.administrator().call("PUT", f"/user/{name}", {
+            "name": name, "scope": ["g_profile", "openid", *groups], "enabled": True})
+
+    def agree(self, address, user):
+        """Signs a user in at the address to which a client led the browser, and agrees; the address to which that leads back."""
+        client = urllib.parse.parse_qs(urllib.parse.urlsplit(address).query)["client_id"][0]
+        session = Session(self)
+        session.call("POST", "/auth/", {"username": user, "password": PASSWORD})
+        session.call("PUT", f"/auth/grant/{client}/", {"scope": "openid"})
+        path = address.split("/api", 1)[1]
+        return session.call("GET", f"{path}&g_continue", accepts=(302,)).headers["Location"]
 
     def id_token(self, user, client):
         """Signs a user in as an app would, and returns the ID token."""

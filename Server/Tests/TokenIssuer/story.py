@@ -7,6 +7,7 @@ Exits with 0 when every answer was the expected one.
 import http.client
 import json
 import os
+import socket
 import struct
 import subprocess
 import sys
@@ -18,7 +19,8 @@ from glewlwyd import Glewlwyd, signing_key
 from programs import Program
 
 TOPIC = "org.example.app"
-APP, OTHER_APP = "app", "other-app"
+APP, OTHER_APP, CONSOLE = "app", "other-app", "console"
+CONSOLE_SECRET = "secret-of-the-console"
 REFUSED = "the sign-in token was not accepted: "
 ISSUERS = """
 - issuer: {issuer}
@@ -29,6 +31,24 @@ ISSUERS = """
   leeway-seconds: 0
   create-users: true
 """
+
+PROVIDER = """
+issuer: {issuer}
+client: {client}
+client-secret-path: {secret}
+algorithms: RS256
+title: Glewlwyd
+user-claim: /name
+role-claim: /groups
+role-values: [clarion-admins=admin, clarion-senders=sender]
+create-users: true
+"""
+
+
+def free_port():
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return probe.getsockname()[1]
 
 
 def expect(what, seen, wanted):
@@ -79,8 +99,15 @@ class Stage:
         issuers = f"{folder}/issuers.yaml"
         with open(issuers, "w", encoding="ascii") as file:
             file.write(ISSUERS.format(issuer=provider.issuer, audience=APP))
+        with open(f"{folder}/secret", "w", encoding="ascii") as file:
+            file.write(CONSOLE_SECRET + "\n")
+        with open(f"{folder}/provider.yaml", "w", encoding="ascii") as file:
+            file.write(PROVIDER.format(issuer=provider.issuer, client=CONSOLE, secret=f"{folder}/secret"))
+        port = free_port()
+        self.console = f"http://127.0.0.1:{port}/console"
         self.settings = {
-            "CLARION_DATA_DIRECTORY": f"{folder}/data", "CLARION_LISTEN_PORT": "0", "CLARION_TRUSTED_ISSUERS": issuers,
+            "CLARION_DATA_DIRECTORY": f"{folder}/data", "CLARION_LISTEN_PORT": str(port), "CLARION_TRUSTED_ISSUERS": issuers,
+            "CLARION_CONSOLE_PROVIDER": f"{folder}/provider.yaml", "CLARION_PUBLIC_URL": f"http://127.0.0.1:{port}",
             "CLARION_APNS_ENVIRONMENT": "sandbox", "CLARION_APNS_TOPIC": TOPIC, "CLARION_APNS_TEAM_ID": "LOCALTEAM0",
             "CLARION_APNS_KEY_ID": "LOCALKEY00", "CLARION_APNS_KEY_PATH": f"{folder}/apns/AuthKey_LOCALKEY00.p8",
             "CLARION_APNS_HOST": "127.0.0.1", "CLARION_APNS_TRUST_ROOTS_PATH": f"{folder}/apns/authority.pem",
@@ -187,12 +214,73 @@ def outage_and_rotation(stage, provider, folder):
     stage.is_refused("a token of a third key is refused: the set was fetched this minute", provider.id_token("alice", APP), unknown)
 
 
+class Browser:
+    """The cookies of a person's browser at the console."""
+
+    def __init__(self, stage):
+        self.stage, self.cookies = stage, {}
+
+    def get(self, path):
+        """Status, the address that it leads to, and the body."""
+        parts = urllib.parse.urlsplit(self.stage.address)
+        connection = http.client.HTTPConnection(parts.hostname, parts.port, timeout=30)
+        cookie = "; ".join(f"{name}={value}" for name, value in self.cookies.items())
+        try:
+            connection.request("GET", path, headers={"Cookie": cookie} if cookie else {})
+            answer = connection.getresponse()
+            body = answer.read()
+        finally:
+            connection.close()
+        for field in answer.headers.get_all("Set-Cookie") or []:
+            name, value = field.split(";")[0].split("=", 1)
+            self.cookies.pop(name, None)
+            if value:
+                self.cookies[name] = value
+        return answer.status, answer.headers["Location"], body
+
+    def sign_in(self, provider, user):
+        """There and back; where the console leads in the end."""
+        status, address, _ = self.get("/console/sign-in")
+        expect("the console leads to the provider", (status, address.startswith(provider.issuer)), (303, True))
+        back = provider.agree(address, user)
+        expect("the provider leads back to the console", back.split("?")[0], self.stage.console + "/sign-in/return")
+        return self.get(back.removeprefix(self.stage.console.removesuffix("/console")))[1]
+
+    def role(self):
+        status, _, body = self.get("/api/v1/me")
+        return json.loads(body)["role"] if status == 200 else status
+
+
+def console(stage, provider):
+    """People sign in to the console, with the roles of their groups."""
+    provider.add_user("carol", ["clarion-admins", "clarion-senders"])
+    provider.add_user("dave")
+    expect("the page names the provider", json.loads(Browser(stage).get("/console/session")[2]), {"provider": "Glewlwyd"})
+    carol, dave = Browser(stage), Browser(stage)
+    expect("a person in a group signs in", carol.sign_in(provider, "carol"), "/console")
+    expect("with the role of the group", carol.role(), "admin")
+    expect("a person in no group is refused", (dave.sign_in(provider, "dave"), dave.role()), ("/console#/refused/no-role", 401))
+    provider.set_groups("carol", ["clarion-senders"])
+    again = Browser(stage)
+    expect("another group is another role", (again.sign_in(provider, "carol"), again.role()), ("/console", "sender"))
+    time.sleep(5.5)  # Within five seconds every node has looked at a session again.
+    expect("and the session with the role before has ended", carol.role(), 401)
+    thief = Browser(stage)
+    address = thief.get("/console/sign-in")[1]
+    other = Browser(stage)
+    other.get("/console/sign-in")
+    back = provider.agree(address, "carol").split("?")[1]
+    expect("an answer in another browser is none", other.get(f"/console/sign-in/return?{back}")[1], "/console#/refused/begin-again")
+    expect("in its own it is one", thief.get(f"/console/sign-in/return?{back}")[1], "/console")
+
+
 def tell(stage, provider, folder, key):
     token = provider.id_token("alice", APP)
     credential = stage.signs_in("a phone signs in with a token of the provider", "phone", token)
     expect("the token itself opens no other route", call(stage.address, "GET", "/api/v1/me", token)[0], 401)
     rich_push(stage, credential)
     refusals(stage, provider, key)
+    console(stage, provider)
     outage_and_rotation(stage, provider, folder)
     expect("the first phone is signed in all the time", call(stage.address, "GET", "/api/v1/me", credential)[0], 200)
 
@@ -209,6 +297,7 @@ def main():
             provider.add_client(client)
         provider.add_user("alice")
         stage = Stage(programs, provider, folder)
+        provider.add_console(CONSOLE, CONSOLE_SECRET, stage.console + "/sign-in/return")
         tell(stage, provider, folder, key)
     except BaseException:
         print("-- what provider and server said", provider.log()[-5_000:], stage.server.text()[-5_000:] if stage else "", sep="\n", file=sys.stderr)
