@@ -101,7 +101,7 @@ public struct APNsPushTransport: PushTransport {
     /// operator.
     private func outcome(_ outcome: APNsOutcome?) -> PushOutcome {
         guard let outcome else {
-            return clients.isEmpty ? .misconfigured(reason: "no APNs credential is set") : .unsupported
+            return clients.isEmpty ? .misconfigured(reason: PushOutcome.noCredential) : .unsupported
         }
         return PushOutcome(outcome, now: SystemClock().now)
     }

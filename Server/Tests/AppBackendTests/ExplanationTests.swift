@@ -43,7 +43,7 @@ struct ExplanationTests {
         #expect(missed.cause == "not-in-audience")
         #expect(missed.nextStep?.contains("none had city:oslo, sports") == true, "\(missed.nextStep ?? "none")")
         let excluded = try await test.send(ann, to: "!news")
-        #expect(try await cause(test, excluded) == "not-in-audience")
+        #expect(try await cause(test, excluded) == "excluded-by-the-audience")
         test.clock.advance(by: .seconds(60))
         try await test.backend.deleteInstallation(id: try #require(InstallationID("phone")), for: phone.principal)
         let late = try await test.send(ann, to: "username:bob")
@@ -128,8 +128,56 @@ struct ExplanationTests {
         test.hub.refusePushes(because: "BadTopic")
         test.hub.completeAll(order: try await test.order())
         let found = try await test.backend.explain(send, toUser: "bob", for: try await test.admin())
-        #expect(found.devices.map(\.finding.cause) == ["rejected", "rejected", "rejected"])
-        #expect(found.finding.sentence == "APNs refused the push: BadTopic.")
+        #expect(found.devices.map(\.finding.cause) == ["topic-refused", "topic-refused", "topic-refused"])
+        #expect(found.finding.sentence == "APNs refused the topic of the push: BadTopic.")
+    }
+
+    @Test("who was disabled before a send is explained by that")
+    func disabled() async throws {
+        let test = try await TestBackend()
+        let (ann, bob) = (try await test.user("ann"), try await test.user("bob"))
+        _ = try await test.install(bob, "phone", handle: 1)
+        let early = try await test.send(ann, to: "username:bob")
+        test.hub.completeAll(order: try await test.order())
+        test.clock.advance(by: .seconds(60))
+        try await test.backend.setDisabled(true, ofUser: "bob")
+        let disabledAt = test.clock.now
+        test.clock.advance(by: .seconds(60))
+        let late = try await test.send(ann, to: "username:bob")
+        let found = try await test.backend.explain(late, toUser: "bob", for: try await test.admin()).finding
+        #expect(found.cause == "user-disabled")
+        #expect(found.at == disabledAt)
+        #expect(try await cause(test, early) == "accepted")
+    }
+
+    @Test("whose phone another user took over before a send is explained by that")
+    func takenOver() async throws {
+        let test = try await TestBackend()
+        let (ann, bob) = (try await test.user("ann"), try await test.user("bob"))
+        _ = try await test.install(bob, "phone", handle: 1)
+        test.clock.advance(by: .seconds(60))
+        _ = try await test.install(ann, "phone", handle: 1)
+        let takenAt = test.clock.now
+        test.clock.advance(by: .seconds(60))
+        let send = try await test.send(ann, to: "username:bob")
+        let found = try await test.backend.explain(send, toUser: "bob", for: try await test.admin()).finding
+        #expect(found.cause == "taken-over")
+        #expect(found.at == takenAt)
+    }
+
+    @Test("who has read it in the inbox got it, whatever the phone reported")
+    func read() async throws {
+        let test = try await TestBackend()
+        let (ann, bob) = (try await test.user("ann"), try await test.user("bob"))
+        let phone = try await test.install(bob, "phone", handle: 1)
+        let send = try await test.send(ann, to: "username:bob")
+        test.hub.completeAll(order: try await test.order())
+        #expect(try await cause(test, send) == "accepted")
+        try await test.backend.setRead(true, of: send, for: phone.principal)
+        #expect(try await cause(test, send) == "read-in-the-inbox")
+        let opened = Receipt(richID: send, kind: .opened, at: test.clock.now)
+        try await test.backend.record(ReceiptBatch(receipts: [opened]), for: phone.principal)
+        #expect(try await cause(test, send) == "opened")
     }
 
     @Test("only those who read the sends of all ask")
@@ -162,16 +210,18 @@ struct ExplanationRuleTests {
             receipts: [])
         var facts = ExplanationFacts(
             user: user, send: stored, telemetry: try await test.hub.telemetry(of: try #require(stored.trackingID)),
-            listsFailures: true, bindings: bindings, devices: [device])
+            listsFailures: true, bindings: bindings, devices: [device], now: test.clock.now)
         change(&facts)
         return facts
     }
 
-    private static func failure(_ outcome: TargetOutcome) -> (inout ExplanationFacts) -> Void {
+    private static func failure(
+        _ outcome: TargetOutcome, because reason: String = "Reason"
+    ) -> (inout ExplanationFacts) -> Void {
         { facts in
             facts.devices[0].failure = TargetFailure(
                 key: SliceKey(1), platform: .apns, record: facts.devices[0].binding.device.record, outcome: outcome,
-                reason: "Reason")
+                reason: reason)
         }
     }
 
@@ -194,10 +244,29 @@ struct ExplanationRuleTests {
         { $0.devices[0].binding.device.facts = try? DeviceFacts(InstallationUpdate(handle: nil, permission: word)) }
     }
 
-    private static func waits(for cause: SendWait.Cause) -> (inout ExplanationFacts) -> Void {
+    /// The device was signed out so long after the end of the send, and the hub has no record of it since.
+    private static func signedOut(after time: Duration) -> (inout ExplanationFacts) -> Void {
+        { facts in
+            facts.devices[0].record = nil
+            facts.devices[0].binding.until = (facts.telemetry?.endedAt).map { $0 + time }
+        }
+    }
+
+    /// A push to an app of an environment, for which there is no client.
+    private static func environment(_ name: String, known: [String]?) -> (inout ExplanationFacts) -> Void {
+        { facts in
+            failure(.noTransport)(&facts)
+            facts.devices[0].binding.device.environment = name
+            facts.environments = known
+        }
+    }
+
+    private static func waits(
+        for cause: SendWait.Cause, because reason: String = "reason"
+    ) -> (inout ExplanationFacts) -> Void {
         { facts in
             facts.telemetry?.state = .dispatching
-            facts.telemetry?.wait = SendWait(cause, reason: "InvalidProviderToken")
+            facts.telemetry?.wait = SendWait(cause, reason: reason)
         }
     }
 
@@ -209,10 +278,24 @@ struct ExplanationRuleTests {
             (.invalidFormat, Self.failure(.invalidFormat)), (.unknownOutcome, Self.failure(.unknown)),
             (.tooLate, Self.failure(.expired)), (.noTransport, Self.failure(.noTransport)),
             (.removed, Self.failure(.removed)), (.skipped, Self.failure(.skipped)), (.opened, Self.receipt(.opened)),
-            (.opened, Self.receipt(.delivered, .action)), (.dismissed, Self.receipt(.fetched, .dismissed)),
+            (.acted, Self.receipt(.delivered, .opened, .action)), (.dismissed, Self.receipt(.fetched, .dismissed)),
             (.fetched, Self.receipt(.delivered, .fetched)), (.delivered, Self.receipt(.delivered)),
             (.notShown, Self.receipt(.delivered, .failed)), (.inProgress, { $0.telemetry?.state = .dispatching }),
-            (.waiting, Self.waits(for: .operator)), (.waiting, Self.waits(for: .pushService)),
+            (.waitsForOperator, Self.waits(for: .operator)), (.waiting, Self.waits(for: .pushService)),
+            (.waiting, Self.waits(for: .pushService, because: "TopicDisallowed")),
+            (.noCredential, Self.waits(for: .operator, because: PushOutcome.noCredential)),
+            (.credentialRefused, Self.waits(for: .operator, because: "InvalidProviderToken")),
+            (.topicRefused, Self.waits(for: .operator, because: "TopicDisallowed")),
+            (.topicRefused, Self.failure(.rejected, because: "DeviceTokenNotForTopic")),
+            (.headerRefused, Self.failure(.rejected, because: "BadCollapseId")),
+            (.scheduled, { $0.telemetry?.state = .scheduled }),
+            (.otherEnvironment, Self.environment("sandbox", known: ["production"])),
+            (.otherEnvironment, Self.environment("sandbox", known: [])),
+            (.noTransport, Self.environment("sandbox", known: ["sandbox"])),
+            (.noTransport, Self.environment("sandbox", known: nil)),
+            (.tooLateAtAPNs, { $0.send.expiresAt = $0.now }), (.accepted, { $0.send.expiresAt = $0.now + .seconds(1) }),
+            (.read, { $0.isRead = true }), (.quiet, Self.permission("provisional")),
+            (.neverAsked, Self.permission("notDetermined")),
             (.unknownOutcome, { $0.telemetry = nil }), (.perhapsFailed, { $0.telemetry?.outcomes = [.gone: 101] }),
             (.accepted, { $0.telemetry?.outcomes = [.gone: 100, .accepted: 1_000_000] }),
             (.perhapsFailed, Self.elsewhere([.gone: 1, .accepted: 9])),
@@ -220,10 +303,19 @@ struct ExplanationRuleTests {
             (.registeredMeanwhile, { $0.devices[0].since = OrderNumber($0.send.order.number + 1) }),
             (.acceptedSilently, { $0.send.style = .silent }), (.noSealingKey, { $0.send.kind = .sealed }),
             (.hidden, Self.permission("denied")), (.accepted, Self.permission("granted")),
+            (
+                .acceptedSilently,
+                { facts in
+                    Self.permission("provisional")(&facts)
+                    facts.send.style = .silent
+                }
+            ),
             (.noToken, { $0.devices[0].binding.device.handle = nil }),
             (.inactiveToken, { $0.devices[0].record?.inactiveAt = $0.telemetry?.endedAt }),
             (.accepted, { $0.devices[0].record?.inactiveAt = ($0.telemetry?.endedAt).map { $0 + .seconds(1) } }),
-            (.forgotten, { $0.devices[0].record = nil }), (.tooLate, { $0.telemetry?.state = .expired }),
+            (.forgotten, { $0.devices[0].record = nil }), (.accepted, Self.signedOut(after: .seconds(1))),
+            (.accepted, Self.signedOut(after: .zero)), (.forgotten, Self.signedOut(after: .seconds(-1))),
+            (.tooLate, { $0.telemetry?.state = .expired }),
             (.cancelled, { $0.telemetry?.state = .cancelled }), (.refused, { $0.telemetry?.state = .failed }),
             (.registeredMeanwhile, { $0.devices[0].record?.order = OrderNumber($0.send.order.number + 1) }),
             (.recalled, { $0.send.recalledAt = Timestamp(milliseconds: 9) }),

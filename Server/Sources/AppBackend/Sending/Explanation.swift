@@ -37,14 +37,24 @@ public struct Explanation: Hashable, Sendable, Codable {
 
 /// What an explanation may find, from the best to the worst at a device, then what keeps a send from every device.
 public enum ExplanationCause: String, Sendable, CaseIterable {
-    case opened, dismissed, fetched, delivered
+    case acted, opened
+    case read = "read-in-the-inbox"
+    case dismissed, fetched, delivered
     case accepted
+    case quiet = "delivered-quietly"
     case acceptedSilently = "accepted-silently"
+    case neverAsked = "permission-not-asked"
     case hidden = "permission-denied"
+    case tooLateAtAPNs = "expired-at-apns"
     case notShown = "failed-at-the-device"
     case noSealingKey = "no-sealing-key"
     case inProgress = "in-progress"
+    case scheduled
     case waiting
+    case waitsForOperator = "waiting-for-an-operator"
+    case noCredential = "no-credential"
+    case credentialRefused = "credential-refused"
+    case topicRefused = "topic-refused"
     case perhapsFailed = "not-listed"
     case registeredMeanwhile = "registered-meanwhile"
     case unknownOutcome = "unknown"
@@ -54,9 +64,11 @@ public enum ExplanationCause: String, Sendable, CaseIterable {
     case badToken = "bad-token"
     case gone
     case rejected
+    case headerRefused = "header-refused"
     case tooLarge = "too-large"
     case invalidFormat = "invalid-format"
     case tooLate = "expired"
+    case otherEnvironment = "other-environment"
     case noTransport = "no-transport"
     case removed
     case skipped
@@ -69,9 +81,12 @@ public enum ExplanationCause: String, Sendable, CaseIterable {
     case refused = "refused-by-the-hub"
     case notHandedOver = "not-handed-over"
     case neverADevice = "never-a-device"
+    case userDisabled = "user-disabled"
+    case takenOver = "taken-over"
     case signedOut = "signed-out"
     case registeredLater = "registered-later"
     case notInAudience = "not-in-audience"
+    case excluded = "excluded-by-the-audience"
 }
 
 /// All that an explanation follows from. A value without I/O: the caller collects the facts.
@@ -97,13 +112,26 @@ struct ExplanationFacts {
     /// Every binding that is remembered, newest first.
     var bindings: [Binding]
     var devices: [Device]
+    /// Devices of the user that others took over.
+    var taken: [TakenDevice] = []
+    /// Whether the user has marked it as read.
+    var isRead = false
+    /// For which environments of APNs there is a credential; `nil` when that is not known.
+    var environments: [String]?
+    /// When it is asked.
+    var now: Timestamp
 
     var explanation: Explanation {
         let found = devices.map { Explanation.Device(device: $0.binding.device.record.text, finding: finding(of: $0)) }
-        let order = ExplanationCause.allCases.map(\.rawValue)
-        let best = found.min { order.firstIndex(of: $0.finding.cause) ?? 0 < order.firstIndex(of: $1.finding.cause) ?? 0 }
-        return Explanation(finding: findingOfSend ?? best?.finding ?? findingOfNoDevice, devices: found)
+        let read = isRead ? Explanation.Finding(.read, "The user has read it in the app's inbox.") : nil
+        let best = (found.map(\.finding) + [read].compactMap(\.self)).min { Self.rank($0) < Self.rank($1) }
+        return Explanation(finding: findingOfSend ?? best ?? findingOfNoDevice, devices: found)
     }
+
+    private static let ranks = Dictionary(
+        uniqueKeysWithValues: ExplanationCause.allCases.enumerated().map { ($1.rawValue, $0) })
+
+    private static func rank(_ finding: Explanation.Finding) -> Int { ranks[finding.cause] ?? 0 }
 
     /// What holds for every device; `nil` when the devices decide.
     private var findingOfSend: Explanation.Finding? {
@@ -137,18 +165,39 @@ struct ExplanationFacts {
         let held = bindings.filter { $0.held(during: send) }
         guard held.isEmpty else {
             let tags = held.reduce(into: Set<Tag>()) { $0.formUnion($1.device.matchingTags) }
-            let missing = send.audience.wantedTags.subtracting(tags).map(\.text).sorted()
-            return .init(
-                .notInAudience, "None of the user's devices matched the audience \(send.audience) while it was sent.",
-                at: send.dueAt,
-                next: missing.isEmpty
-                    ? "Look at the tags of the devices: the audience excludes them."
-                    : "Compare the tags of the devices: none had \(missing.joined(separator: ", ")).")
+            return findingOutsideAudience(tags)
         }
         if let first = bindings.last(where: { $0.order > send.order }) {
             return .init(
                 .registeredLater, "The user's device was registered after the send had ended.", at: first.from,
                 next: "Send again.")
+        }
+        return findingOfSignedOut
+    }
+
+    private func findingOutsideAudience(_ tags: Set<Tag>) -> Explanation.Finding {
+        let missing = send.audience.wantedTags.subtracting(tags).map(\.text).sorted()
+        guard !missing.isEmpty else {
+            return .init(
+                .excluded, "The audience \(send.audience) leaves out the user's devices by a tag that they have.", at: send.dueAt,
+                next: "Look at the tags of the devices and at what stands behind ! in the audience.")
+        }
+        return .init(
+            .notInAudience, "None of the user's devices matched the audience \(send.audience) while it was sent.",
+            at: send.dueAt, next: "Compare the tags of the devices: none had \(missing.joined(separator: ", ")).")
+    }
+
+    private var findingOfSignedOut: Explanation.Finding {
+        if let disabledAt = user.disabledAt, disabledAt <= send.dueAt {
+            return .init(
+                .userDisabled, "The user was disabled before it was sent, which signs them out everywhere.", at: disabledAt,
+                next: "Enable the user, let them sign in in the app, and send again.")
+        }
+        let last = bindings.max { $0.until ?? $0.from < $1.until ?? $1.from }
+        if let last, let taken = taken.first(where: { $0.id == last.device.record.text }), taken.takenAt <= send.dueAt {
+            return .init(
+                .takenOver, "Another user had signed in on the user's device before it was sent.", at: taken.takenAt,
+                next: "Let the user sign in on the device again: its pushes are for the other user now.")
         }
         return .init(
             .signedOut, "The user had signed out on every device before it was sent.", at: bindings.compactMap(\.until).max(),
@@ -157,20 +206,21 @@ struct ExplanationFacts {
 
     private func finding(of device: Device) -> Explanation.Finding {
         if let finding = finding(ofReceipts: device.receipts) { return finding }
-        if let failure = device.failure { return finding(of: failure) }
+        if let failure = device.failure { return finding(of: failure, device.binding.device) }
         guard device.binding.device.handle != nil else {
             return .init(
                 .noToken, "The device has no token: the app was not allowed to register, or its phone has not answered yet.",
                 next: "Let the user open the app while the phone is online.")
         }
-        guard let record = device.record else {
+        // A sign-out after the end of the send removed the record, which was there for the push.
+        guard device.record != nil || wasThereAtTheEnd(device) else {
             return .init(
                 .forgotten,
                 "The hub has no record of the device: APNs said once that the app is gone from it, or it was removed.",
                 next: "Let the user open the app: it registers again.")
         }
         // What happened to the token later was no matter to this send.
-        if let inactiveAt = record.inactiveAt, telemetry?.endedAt.map({ inactiveAt <= $0 }) ?? true {
+        if let inactiveAt = device.record?.inactiveAt, telemetry?.endedAt.map({ inactiveAt <= $0 }) ?? true {
             return .init(
                 .inactiveToken, "APNs called the device's token bad, so it is in no audience until the app registers again.",
                 at: inactiveAt, next: "Let the user open the app; if many are affected, compare the environment of APNs.")
@@ -178,15 +228,19 @@ struct ExplanationFacts {
         guard let telemetry else {
             return .init(.unknownOutcome, "The hub does not know this send any more, and the device has reported nothing.")
         }
-        return finding(of: device, registeredAt: record, telemetry)
+        return finding(of: device, telemetry)
     }
 
-    private func finding(
-        of device: Device, registeredAt record: DeviceRecord, _ telemetry: NotificationTelemetry
-    ) -> Explanation.Finding {
+    private func wasThereAtTheEnd(_ device: Device) -> Bool {
+        guard let until = device.binding.until, let end = telemetry?.endedAt else { return false }
+        return end <= until
+    }
+
+    private func finding(of device: Device, _ telemetry: NotificationTelemetry) -> Explanation.Finding {
         let at = telemetry.endedAt
         switch telemetry.state {
-        case .scheduled, .accepted, .dispatching: return findingUnderWay(telemetry)
+        case .scheduled: return .init(.scheduled, "The hub sends it later.", at: telemetry.dueAt)
+        case .accepted, .dispatching: return findingUnderWay(telemetry)
         case .completed: break
         case .cancelled: return .init(.cancelled, "The send was stopped at the hub, perhaps before this device's turn.", at: at)
         case .expired:
@@ -195,10 +249,10 @@ struct ExplanationFacts {
                 next: "Send with a later `expiresAt`, or none.")
         case .failed: return .init(.refused, "The hub could not send it at all.", at: at, next: "Look at the server's log.")
         }
-        guard device.since <= send.order, record.order <= send.order else {
+        guard device.since <= send.order, device.record.map({ $0.order <= send.order }) ?? true else {
             return .init(
                 .registeredMeanwhile, "The device was registered after the send had begun, and may have been left out.",
-                at: device.since <= send.order ? record.createdAt : device.binding.from,
+                at: device.since <= send.order ? device.record?.createdAt : device.binding.from,
                 next: "Look whether the message is in the app's inbox; if it matters, send again.")
         }
         return findingOfAccepted(device, telemetry)
@@ -208,7 +262,11 @@ struct ExplanationFacts {
         func first(_ kinds: Receipt.Kind...) -> Receipt? {
             receipts.filter { kinds.contains($0.kind) }.min { $0.at < $1.at }
         }
-        if let opened = first(.opened, .action) { return .init(.opened, "The user opened it.", at: opened.at) }
+        if let acted = first(.action) {
+            let name = acted.action.map { " \($0)" } ?? ""
+            return .init(.acted, "The user chose the action\(name) of the notification.", at: acted.at)
+        }
+        if let opened = first(.opened) { return .init(.opened, "The user opened it.", at: opened.at) }
         if let dismissed = first(.dismissed) { return .init(.dismissed, "The user removed the notification.", at: dismissed.at) }
         if let failed = first(.failed) {
             return .init(
@@ -217,16 +275,6 @@ struct ExplanationFacts {
         }
         if let fetched = first(.fetched) { return .init(.fetched, "The device has shown it with its content.", at: fetched.at) }
         return first(.delivered).map { .init(.delivered, "The push arrived at the app.", at: $0.at) }
-    }
-
-    private func findingUnderWay(_ telemetry: NotificationTelemetry) -> Explanation.Finding {
-        guard let wait = telemetry.wait else {
-            return .init(.inProgress, "The send is under way.", at: telemetry.startedAt, next: "Ask again in a minute.")
-        }
-        let isOperator = wait.cause == .operator
-        return .init(
-            .waiting, "The send waits for \(isOperator ? "an operator" : "APNs"): \(wait.reason).", at: telemetry.startedAt,
-            next: isOperator ? "Run `clarion doctor` on the server." : "It goes on by itself when APNs takes pushes again.")
     }
 
     /// The send is over, and the hub has kept no failure of the device.
@@ -242,12 +290,12 @@ struct ExplanationFacts {
                 .noSealingKey, "The device got the push and has no key to open what was sealed.", at: telemetry.endedAt,
                 next: "Let the user update the app and open it once.")
         }
-        if device.binding.device.facts?.permission == "denied" {
+        if let expiresAt = send.expiresAt, expiresAt <= now {
             return .init(
-                .hidden, "APNs took the push, and the user does not allow this app to show notifications.",
-                at: telemetry.endedAt, next: "The user can allow them in the phone's settings; the message is in the app's inbox."
-            )
+                .tooLateAtAPNs, "APNs took the push, and its time ran out: a phone that was offline until then does not get it.",
+                at: expiresAt, next: "Send with a later `expiresAt`, or none.")
         }
+        if let hindrance = findingOfPermission(device.binding.device.facts?.permission, telemetry) { return hindrance }
         if send.style == .silent {
             return .init(
                 .acceptedSilently, "APNs took the push. It is a silent one, which iOS holds back when it likes.",
@@ -258,43 +306,23 @@ struct ExplanationFacts {
             at: telemetry.endedAt, next: "Nothing: APNs delivers when the phone is online, for up to 30 days.")
     }
 
-    private func finding(of failure: TargetFailure) -> Explanation.Finding {
-        let reason = failure.reason.map { ": \($0)" } ?? ""
-        let at = telemetry?.endedAt
-        switch failure.outcome {
-        case .accepted: return .init(.accepted, "APNs took the push.", at: at)
-        case .skipped: return .init(.skipped, "Another record of the same device got the push.", at: at)
-        case .gone:
+    /// What the permission of the app makes of a push that APNs took. A silent one needs none.
+    private func findingOfPermission(_ permission: String?, _ telemetry: NotificationTelemetry) -> Explanation.Finding? {
+        switch permission {
+        case "denied":
             return .init(
-                .gone, "APNs says that the app is no longer on the device\(reason).", at: at,
-                next: "Let the user install the app.")
-        case .badToken:
+                .hidden, "APNs took the push, and the user does not allow this app to show notifications.",
+                at: telemetry.endedAt, next: "The user can allow them in the phone's settings; the message is in the app's inbox."
+            )
+        case "notDetermined" where send.style != .silent:
             return .init(
-                .badToken, "APNs called the token bad\(reason).", at: at,
-                next: "Compare the environment of APNs with that of the app's build; the app registers again when it starts.")
-        case .rejected:
+                .neverAsked, "APNs took the push, and the app has not asked the user yet whether it may show notifications.",
+                at: telemetry.endedAt, next: "Let the app ask; the message is in the app's inbox.")
+        case "provisional" where send.style != .silent:
             return .init(
-                .rejected, "APNs refused the push\(reason).", at: at,
-                next: "Documentation/Retries.md explains the reasons of APNs.")
-        case .tooLarge: return .init(.tooLarge, "The push was larger than APNs takes.", at: at, next: "Send less text.")
-        case .invalidFormat:
-            return .init(
-                .invalidFormat, "The template of the device made no push of this send\(reason).", at: at,
-                next: "Correct the template that the client registered.")
-        case .unknown:
-            return .init(
-                .unknownOutcome, "It is not known whether the push arrived, and no tries are left\(reason).", at: at,
-                next: "Look whether the server reached APNs then: `clarion doctor`.")
-        case .expired:
-            return .init(
-                .tooLate, "Its time ran out before it could be sent\(reason).", at: at,
-                next: "Send with a later `expiresAt`, or none.")
-        case .noTransport:
-            return .init(
-                .noTransport, "The server has no credential for the environment or platform of the device\(reason).", at: at,
-                next: "Add the credential: `clarion doctor` says which there are.")
-        case .removed:
-            return .init(.removed, "The device signed out or left the audience before its push could be tried again.", at: at)
+                .quiet, "APNs took the push. The phone puts it into Notification Center without sound or banner.",
+                at: telemetry.endedAt, next: "The user decides there whether to keep these notifications prominent.")
+        default: return nil
         }
     }
 }

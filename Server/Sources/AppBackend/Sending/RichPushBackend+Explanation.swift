@@ -39,7 +39,9 @@ extension RichPushBackend {
         }
         return ExplanationFacts(
             user: user, send: ended, telemetry: telemetry, listsFailures: try await listsFailures(telemetry), bindings: bindings,
-            devices: devices)
+            devices: devices, taken: try await parts.store.takenDevices(from: user.id, limit: Self.explainedDevices),
+            isRead: try await parts.store.readMarks(among: [send.id], of: user.id).contains(send.id),
+            environments: await parts.pushEnvironments?(), now: parts.clock.now)
     }
 
     /// Whether the hub names any of the devices that got no push.

@@ -118,7 +118,9 @@ function danger(user, path, reload) {
       button("Erase", { onclick: erase, kind: "danger", "data-testid": "erase" })));
 }
 
-const GOOD_CAUSES = new Set(["opened", "fetched", "delivered", "accepted", "accepted-silently", "dismissed"]);
+const GOOD_CAUSES = new Set([
+  "acted", "opened", "read-in-the-inbox", "fetched", "delivered", "accepted", "accepted-silently", "delivered-quietly", "dismissed", "scheduled",
+]);
 
 /** Asks why a user got a send or did not; one of the two is given. */
 export function explainer(given, redraw) {

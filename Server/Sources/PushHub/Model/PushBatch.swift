@@ -92,6 +92,9 @@ public enum PushOutcome: Hashable, Sendable {
 }
 
 extension PushOutcome {
+    /// The reason of a transport that has no credential at all.
+    public static let noCredential = "no APNs credential is set"
+
     /// The reason from the push service or the transport, if there is one.
     var reason: String? {
         switch self {
