@@ -13,6 +13,10 @@ struct HubKeyRoll: Decodable {
 
 extension BackendRoutes {
     func addHubRoutes(to router: some RouterMethods<ServiceRequestContext>) {
+        add(.get, "settings", for: .readSettings, to: router) { call in
+            _ = try call.query()
+            return try .json(backend.nodeSettings())
+        }
         add(.get, "hubs", for: .readHubs, to: router) { call in
             let query = try call.query("after", "limit")
             let limit = try query.number("limit", in: 1...HubRegistry.maximumPage) ?? HubRegistry.maximumPage
@@ -37,6 +41,7 @@ extension BackendRoutes {
             return try .secret(
                 await backend.rollHubKey(place, ofRule: rule, of: name, by: call.principal), status: .created)
         }
+        addHubCredentialRoutes(to: router)
         add(.delete, "hubs/{name}", for: .changeHubs, to: router) { call in
             let name = try call.word("name")
             // The name a second time, since a hub goes with all its devices.
@@ -45,6 +50,25 @@ extension BackendRoutes {
             }
             try await backend.removeHub(name, by: call.principal)
             return Response(status: .noContent)
+        }
+    }
+}
+
+extension BackendRoutes {
+    private func addHubCredentialRoutes(to router: some RouterMethods<ServiceRequestContext>) {
+        add(.put, "hubs/{name}/apns", for: .changeHubs, to: router) { call in
+            _ = try call.query()
+            let request = try await call.request.readJSON(
+                HubCredentialRequest.self, known: FieldNames.hubCredential, limits: options.json)
+            return try .json(await backend.setHubCredential(request, of: call.word("name"), by: call.principal))
+        }
+        add(.delete, "hubs/{name}/apns", for: .changeHubs, to: router) { call in
+            _ = try call.query()
+            return try .json(await backend.removeHubCredential(of: call.word("name"), by: call.principal))
+        }
+        add(.post, "hubs/{name}/apns/trial", for: .changeHubs, to: router) { call in
+            _ = try call.query()
+            return try .json(await backend.tryHubCredential(of: call.word("name"), by: call.principal))
         }
     }
 }

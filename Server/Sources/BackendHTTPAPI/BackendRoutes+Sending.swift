@@ -211,6 +211,10 @@ enum FieldNames {
     static let signInToken: Set<String> = ["user", "installation", "tags", "lifetimeSeconds", "createsUser"]
     /// `HubCreation`.
     static let newHub: Set<String> = ["name", "metadata", "registrationSeconds", "allowsProtectedTags"]
+    /// `HubCredentialRequest`.
+    static let hubCredential: Set<String> = [
+        "key", "keyId", "teamId", "certificate", "password", "topic", "environment",
+    ]
     /// `HubKeyRoll`.
     static let hubKeyRoll: Set<String> = ["key"]
     /// `KeyRoll`.

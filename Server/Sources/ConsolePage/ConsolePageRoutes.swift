@@ -41,13 +41,15 @@ public struct ConsolePageRoutes: Sendable {
 
     private static let scripts: [String: [UInt8]] = [
         "api": PackageResources.api_js, "audience": PackageResources.audience_js, "audit": PackageResources.audit_js,
-        "compose": PackageResources.compose_js, "dialog": PackageResources.dialog_js, "draft": PackageResources.draft_js,
+        "compose": PackageResources.compose_js, "credential": PackageResources.credential_js,
+        "dialog": PackageResources.dialog_js, "draft": PackageResources.draft_js,
         "format": PackageResources.format_js,
         "health": PackageResources.health_js, "home": PackageResources.home_js, "hubs": PackageResources.hubs_js,
         "keys": PackageResources.keys_js, "list": PackageResources.list_js, "main": PackageResources.main_js,
         "parts": PackageResources.parts_js, "people": PackageResources.people_js, "person": PackageResources.person_js,
         "plot": PackageResources.plot_js, "preview": PackageResources.preview_js, "route": PackageResources.route_js,
         "schedules": PackageResources.schedules_js, "send": PackageResources.send_js, "sends": PackageResources.sends_js,
+        "settings": PackageResources.settings_js,
         "shell": PackageResources.shell_js, "signin": PackageResources.signin_js, "webhooks": PackageResources.webhooks_js,
     ]
 

@@ -13,11 +13,20 @@ public struct Settings: Hashable, Sendable {
     public var remoteHub: RemoteHub?
     /// The issuers whose tokens sign users in, as they stand in their file.
     public internal(set) var issuers: TrustedIssuerFile?
+    /// Each value and where it came from. Settings that say the same are equal wherever that stands.
+    public internal(set) var report = SettingsReport(resolutions: [], file: nil)
     /// The provider at which people sign in to the console, as it stands in its file.
     public internal(set) var consoleProvider: TrustedIssuerFile?
 
     /// The defaults.
     init() {}
+
+    public static func == (left: Settings, right: Settings) -> Bool {
+        left.values == right.values && left.remoteHub == right.remoteHub && left.issuers == right.issuers
+            && left.consoleProvider == right.consoleProvider
+    }
+
+    public func hash(into hasher: inout Hasher) { hasher.combine(values) }
 
     public subscript<Value>(dynamicMember key: KeyPath<SettingCatalog, Setting<Value>>) -> Value {
         get { values[SettingCatalog.standard[keyPath: key]] }

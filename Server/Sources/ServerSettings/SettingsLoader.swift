@@ -1,3 +1,5 @@
+import AppBackend
+
 /// Reads the settings of a node: command line, then environment, then file, then defaults. Malformed and unknown settings in any of
 /// them are problems, and all problems come at once.
 public struct SettingsLoader: Sendable {
@@ -39,9 +41,11 @@ public struct SettingsLoader: Sendable {
             fileSource(declarations),
         ]
         let resolver = SettingsResolver(sources: sources, system: system)
+        let report = SettingsReport(resolutions: resolver.resolutions, file: filePath)
+        var settings = resolver.settings
+        settings.report = report
         return Result(
-            settings: resolver.problems.isEmpty ? resolver.settings : nil,
-            report: SettingsReport(resolutions: resolver.resolutions, file: filePath), problems: resolver.problems)
+            settings: resolver.problems.isEmpty ? settings : nil, report: report, problems: resolver.problems)
     }
 
     /// The settings, or every problem in one error.
@@ -127,6 +131,25 @@ public struct SettingsReport: Sendable, CustomStringConvertible {
 extension SettingsReport {
     /// How many settings have another value than their default. A default that is written out is none of them.
     package var changedCount: Int { resolutions.count { !$0.isStandard } }
+
+    /// What administrators see of it.
+    package var nodeSettings: NodeSettings {
+        let known = Dictionary(uniqueKeysWithValues: resolutions.map { ($0.key, $0) })
+        let entries = SettingCatalog.sections.flatMap { section in
+            section.settings.map(\.declaration).compactMap { declaration in
+                known[declaration.key].map { each in
+                    NodeSettings.Entry(
+                        name: each.key, section: section.title, value: Self.shown(each), origin: each.origin.description,
+                        overrides: each.hidden.map(\.description), isDefault: each.isStandard, meaning: declaration.explanation)
+                }
+            }
+        }
+        return NodeSettings(file: file, settings: entries)
+    }
+
+    private static func shown(_ resolution: SettingsResolver.Resolution) -> [String]? {
+        resolution.isSecret ? resolution.texts.map { _ in [SecretText("").description] } : resolution.texts
+    }
 }
 
 extension SettingsReport: Encodable {
@@ -148,8 +171,8 @@ extension SettingsReport: Encodable {
         try container.encodeIfPresent(file, forKey: .file)
         let entries = resolutions.map { each in
             Entry(
-                name: each.key, value: each.isSecret ? each.texts.map { _ in [SecretText("").description] } : each.texts,
-                origin: each.origin.description, overrides: each.hidden.map(\.description), isDefault: each.isStandard)
+                name: each.key, value: Self.shown(each), origin: each.origin.description,
+                overrides: each.hidden.map(\.description), isDefault: each.isStandard)
         }
         try container.encode(entries, forKey: .settings)
     }

@@ -31,7 +31,8 @@ final class TestBackend: Sendable {
     let hasher: PasswordHasher
 
     init(
-        zones: TimeZoneDatabase = TimeZoneDatabase(), _ change: (inout BackendSettings) -> Void = { _ in }
+        zones: TimeZoneDatabase = TimeZoneDatabase(), transport: (any PushTransport)? = nil,
+        _ change: (inout BackendSettings) -> Void = { _ in }
     ) async throws {
         folder = NSTemporaryDirectory() + "clarion-backend-\(UUID().uuidString)"
         try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
@@ -51,7 +52,8 @@ final class TestBackend: Sendable {
                     users: store, counts: store, hasher: hasher, clock: clock),
                 hasher: hasher, observer: events, logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() },
                 hubs: ManagedHubs(
-                    registry: hubs, catalog: HubCatalog(store: SQLHubStore(database), box: box, clock: clock)),
+                    registry: hubs, catalog: HubCatalog(store: SQLHubStore(database), box: box, clock: clock),
+                    transport: transport),
                 zones: zones))
         upkeep = BackendUpkeep(of: backend)
     }

@@ -81,7 +81,14 @@ final class BackendBench: Sendable {
                 hubs: ManagedHubs(
                     registry: HubRegistry(store: SQLHubStore(database), box: box, clock: clock),
                     catalog: HubCatalog(store: SQLHubStore(database), box: box, clock: clock)),
-                provider: signIn))
+                provider: signIn,
+                nodeSettings: NodeSettings(
+                    file: nil,
+                    settings: [
+                        NodeSettings.Entry(
+                            name: "listen-port", section: "Listening", value: ["8080"], origin: "default", overrides: [],
+                            isDefault: true, meaning: "The port.")
+                    ])))
         try await backend.setDefaultPicture(Self.picture, fileName: "picture.png")
         for (name, role) in [("ann", UserRole.user), ("bob", .user), ("sam", .sender), ("root", .admin), ("eve", .auditor)] {
             try await backend.addUser(name: name, password: Self.password(of: name), role: role)

@@ -25,6 +25,8 @@ public struct BackendParts: Sendable {
     public var tokens: TokenVerifier?
     /// Where people sign in to the console; `nil` when links are the only way.
     public var provider: ProviderSignIn?
+    /// The settings of the node, for administrators; `nil` where they are not known.
+    public var nodeSettings: NodeSettings?
     /// The time zones of the system.
     public var zones: TimeZoneDatabase
     /// Derives the secrets of webhooks; nodes that share a database need the same.
@@ -36,7 +38,7 @@ public struct BackendParts: Sendable {
         contentStore: any ContentStore, authenticator: any UserAuthenticator, hasher: PasswordHasher,
         ticketSigner: ContentTicketSigner = ContentTicketSigner(), observer: (any BackendObserver)? = nil, logger: Logger,
         pushEnvironments: (@Sendable () async -> [String]?)? = nil, hubs: ManagedHubs? = nil, tokens: TokenVerifier? = nil,
-        provider: ProviderSignIn? = nil, zones: TimeZoneDatabase = TimeZoneDatabase(),
+        provider: ProviderSignIn? = nil, nodeSettings: NodeSettings? = nil, zones: TimeZoneDatabase = TimeZoneDatabase(),
         webhookSecrets: WebhookSecrets = WebhookSecrets(.random())
     ) {
         self.settings = settings
@@ -53,8 +55,52 @@ public struct BackendParts: Sendable {
         self.hubs = hubs
         self.tokens = tokens
         self.provider = provider
+        self.nodeSettings = nodeSettings
         self.zones = zones
         self.webhookSecrets = webhookSecrets
+    }
+}
+
+/// The settings of a node as it runs with them. Nothing in it is secret.
+public struct NodeSettings: Sendable, Codable, Hashable {
+    /// One setting.
+    public struct Entry: Sendable, Codable, Hashable {
+        public var name: String
+        /// The chapter of the reference page.
+        public var section: String
+        /// Absent when there is no value; `(secret)` in place of a secret.
+        public var value: [String]?
+        /// Where the value comes from: the flag, the variable, the file with its line, or `default`.
+        public var origin: String
+        /// Sources of lower rank that name the setting too.
+        public var overrides: [String]
+        public var isDefault: Bool
+        /// What the setting is for.
+        public var meaning: String
+
+        /// Creates an entry.
+        public init(
+            name: String, section: String, value: [String]?, origin: String, overrides: [String], isDefault: Bool,
+            meaning: String
+        ) {
+            self.name = name
+            self.section = section
+            self.value = value
+            self.origin = origin
+            self.overrides = overrides
+            self.isDefault = isDefault
+            self.meaning = meaning
+        }
+    }
+
+    /// The file that was read, if any.
+    public var file: String?
+    public var settings: [Entry]
+
+    /// Creates a value.
+    public init(file: String?, settings: [Entry]) {
+        self.file = file
+        self.settings = settings
     }
 }
 
@@ -62,11 +108,14 @@ public struct BackendParts: Sendable {
 public struct ManagedHubs: Sendable {
     let registry: HubRegistry
     let catalog: HubCatalog
+    /// Tries credentials; `nil` where nothing is sent.
+    let transport: (any PushTransport)?
 
     /// Creates a value.
-    public init(registry: HubRegistry, catalog: HubCatalog) {
+    public init(registry: HubRegistry, catalog: HubCatalog, transport: (any PushTransport)? = nil) {
         self.registry = registry
         self.catalog = catalog
+        self.transport = transport
     }
 }
 

@@ -37,10 +37,12 @@ public struct ManagedHub: Sendable, Codable {
     public var allowsProtectedTags: Bool
     /// Whether it has a credential for APNs of its own.
     public var hasOwnAPNsCredential: Bool
+    /// Its own credential, without the secret; absent in lists.
+    public var apns: ManagedHubCredential?
     /// Absent in lists. Keys are in the answer to the creation alone.
     public var rules: [ManagedHubRule]?
 
-    init(_ record: HubRecord, rules: [ManagedHubRule]? = nil) {
+    init(_ record: HubRecord, apns: HubAPNsCredential? = nil, rules: [ManagedHubRule]? = nil) {
         name = record.name.text
         version = record.version
         (createdAt, updatedAt) = (record.createdAt, record.updatedAt)
@@ -48,6 +50,7 @@ public struct ManagedHub: Sendable, Codable {
         registrationSeconds = record.details.registrationLifetime.map { $0.components.seconds }
         allowsProtectedTags = record.details.allowsProtectedTags
         hasOwnAPNsCredential = record.sealedAPNs != nil
+        self.apns = apns.map { ManagedHubCredential($0) }
         self.rules = rules
     }
 }
@@ -74,6 +77,23 @@ public struct ManagedHubList: Sendable, Codable {
     public var next: String?
 }
 
+extension ManagedHubs {
+    /// Throws `forbidden` for the hub of the app backend unless the caller may manage keys.
+    func requirePower(over name: HubName, _ principal: Principal?, _ act: String) throws(ServiceError) {
+        guard let principal, registry.isKept(name), AccessTable.extent(of: .manageKeys, for: principal) != .all else { return }
+        throw ServiceError(
+            .forbidden, "hub \(name) is the one that this node's app backend sends through; only an administrator \(act)")
+    }
+}
+
+extension RichPushBackend {
+    /// The settings with which this node runs. Throws `not-found` where they are not known.
+    public func nodeSettings() throws(ServiceError) -> NodeSettings {
+        guard let settings = parts.nodeSettings else { throw ServiceError(.notFound, "the settings are not known here") }
+        return settings
+    }
+}
+
 /// Management of the hubs of this node. The HTTP layer calls these, for a caller who may. The rules for all hubs are no part of it: who
 /// has a key of one of those needs no other.
 extension RichPushBackend {
@@ -86,21 +106,23 @@ extension RichPushBackend {
             }
             return name
         }
-        let found = try await managed().registry.hubs(after: last, limit: limit + 1)
+        let found = try await managedHubs().registry.hubs(after: last, limit: limit + 1)
         let page = found.prefix(limit)
         return ManagedHubList(hubs: page.map { ManagedHub($0) }, next: found.count > limit ? page.last?.name.text : nil)
     }
 
     /// One hub with its rules, without keys. Throws `not-found`.
     public func hub(_ name: String) async throws -> ManagedHub {
-        let (registry, name) = (try managed().registry, try Self.known(name))
-        guard let record = try await registry.hub(named: name) else { throw Self.noHub }
-        return ManagedHub(record, rules: try await registry.rules(of: name).map { ManagedHubRule($0) })
+        let (hubs, name) = (try managedHubs(), try Self.knownHub(name))
+        guard let record = try await hubs.registry.hub(named: name) else { throw Self.noHub }
+        // One that this node cannot open, without the master key of its time, is shown as one that exists.
+        let apns = record.sealedAPNs == nil ? nil : try? await hubs.catalog.credential(of: record.id).apns
+        return ManagedHub(record, apns: apns, rules: try await hubs.registry.rules(of: name).map { ManagedHubRule($0) })
     }
 
     /// Creates a hub with the two default rules; the answer holds their keys. Throws `invalid-field`, and `conflict` for a taken name.
     public func createHub(_ request: HubCreation, by principal: Principal? = nil) async throws -> ManagedHub {
-        let hubs = try managed()
+        let hubs = try managedHubs()
         let name: HubName
         do { name = try HubRegistry.name(request.name) } catch {
             throw ServiceError(.invalidField, "name: \(error.detail ?? "it is not one of a hub")")
@@ -124,12 +146,8 @@ extension RichPushBackend {
     public func rollHubKey(
         _ place: HubRegistry.KeyPlace, ofRule rule: String, of name: String, by principal: Principal? = nil
     ) async throws -> ManagedHubRule {
-        let (hubs, name) = (try managed(), try Self.known(name))
-        if let principal, hubs.registry.isKept(name), AccessTable.extent(of: .manageKeys, for: principal) != .all {
-            throw ServiceError(
-                .forbidden,
-                "hub \(name) is the one that this node's app backend sends through; only an administrator rolls its keys")
-        }
+        let (hubs, name) = (try managedHubs(), try Self.knownHub(name))
+        try hubs.requirePower(over: name, principal, "rolls its keys")
         let entry = entry(.hubKeyRolled, by: principal, object: name.text, details: "rule=\(rule) key=\(place.rawValue)")
         let rolled = try await hubs.registry.rotate(place, ofRule: rule, of: name, audit: entry)
         hubs.catalog.forget()
@@ -138,21 +156,21 @@ extension RichPushBackend {
 
     /// Removes a hub with its keys, devices, sends and telemetry. Throws `not-found`, and `conflict` for the hub of the app backend.
     public func removeHub(_ name: String, by principal: Principal? = nil) async throws {
-        let (hubs, name) = (try managed(), try Self.known(name))
+        let (hubs, name) = (try managedHubs(), try Self.knownHub(name))
         try await hubs.registry.remove(name, audit: entry(.hubRemoved, by: principal, object: name.text))
         hubs.catalog.forget()
     }
 
-    private func managed() throws(ServiceError) -> ManagedHubs {
+    func managedHubs() throws(ServiceError) -> ManagedHubs {
         guard let hubs = parts.hubs else { throw ServiceError(.notFound, "hubs are not managed here") }
         return hubs
     }
 
     /// A name that cannot exist is as unknown as one that does not.
-    private static func known(_ name: String) throws(ServiceError) -> HubName {
+    static func knownHub(_ name: String) throws(ServiceError) -> HubName {
         guard let name = HubName(name) else { throw noHub }
         return name
     }
 
-    private static let noHub = ServiceError(.notFound, "there is no hub of this name")
+    static let noHub = ServiceError(.notFound, "there is no hub of this name")
 }

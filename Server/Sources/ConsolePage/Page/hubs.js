@@ -2,6 +2,7 @@
 import { h } from "./dom.js";
 import { call, may } from "./api.js";
 import { ask, showSecret } from "./dialog.js";
+import { nameOf, removeCredential, setCredential, tryCredential } from "./credential.js";
 import { badge, button, card, empty, facts, field, heading, input, problem, resource, time } from "./parts.js";
 import { plural } from "./format.js";
 
@@ -48,7 +49,7 @@ function one(hub, found) {
     h("div", { class: "device-head" }, h("h2", null, hub.name),
       badge(hub.hasOwnAPNsCredential ? "own APNs credential" : "APNs credential of the node", hub.hasOwnAPNsCredential ? "good" : "plain")),
     facts([
-      ["Note", hub.metadata], ["Since", time(hub.createdAt)], ["Changed", time(hub.updatedAt)],
+      ["Note", hub.metadata], ["APNs", hub.apns && nameOf(hub.apns)], ["Since", time(hub.createdAt)], ["Changed", time(hub.updatedAt)],
       ["Protected tags", hub.allowsProtectedTags ? "apps may set them" : "only backends may set them"],
       ["Registrations live", hub.registrationSeconds && plural(Math.round(hub.registrationSeconds / 86_400), "day")],
     ]),
@@ -59,8 +60,15 @@ function one(hub, found) {
         h("td", { class: "end" }, may("change-hubs") && ["primary", "secondary"].map((key) => button(`New ${key}`, {
           onclick: roll(rule, key), key, "data-testid": `roll-${hub.name}-${rule.name}-${key}`,
         }))))))),
-    h("p", { class: "hint" }, "The command ", h("code", null, `clarion hub set-apns ${hub.name}`), " sets the APNs credential of the hub."),
-    may("change-hubs") && h("div", { class: "actions" }, button("Remove", { kind: "danger", onclick: remove, "data-testid": `remove-${hub.name}` })));
+    may("change-hubs") && h("div", { class: "actions" },
+      button("Try APNs", { onclick: () => tryCredential(hub, path), "data-testid": `try-${hub.name}` }),
+      button(hub.hasOwnAPNsCredential ? "Replace the APNs credential" : "Set an APNs credential", {
+        onclick: async () => { await setCredential(hub, path) && await found.reload(); }, "data-testid": `set-apns-${hub.name}`,
+      }),
+      hub.hasOwnAPNsCredential && button("Use that of the node", {
+        onclick: async () => { await removeCredential(hub, path) && await found.reload(); }, "data-testid": `unset-apns-${hub.name}`,
+      }),
+      button("Remove", { kind: "danger", onclick: remove, "data-testid": `remove-${hub.name}` })));
 }
 
 async function add(found) {

@@ -15,10 +15,11 @@ import { person } from "./person.js";
 import { schedules } from "./schedules.js";
 import { send } from "./send.js";
 import { sends } from "./sends.js";
+import { settings } from "./settings.js";
 import { webhooks } from "./webhooks.js";
 
 /** A screen is called with the address and what draws it again; it returns its title, its view and what ends it. */
-const SCREENS = { home, sends, compose, schedules, people, webhooks, keys, hubs, audit, health };
+const SCREENS = { home, sends, compose, schedules, people, webhooks, keys, hubs, audit, settings, health };
 /** Those that show one thing, when the address has its id. */
 const DETAILS = { sends: send, people: person };
 

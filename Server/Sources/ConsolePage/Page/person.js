@@ -62,7 +62,9 @@ function deviceCards({ devices, takenOver = [] }, reload) {
       h("div", { class: "device-head" }, h("h3", null, device.id),
         device.permission && badge(`notifications: ${device.permission}`, PERMISSION_TONES[device.permission]),
         may("remove-an-installation", "own") && device.kind === "installation" && device.user === session.user.user
-          && button("Sign out", { onclick: () => signOut(device, reload) })),
+          && button("Sign out", { onclick: () => signOut(device, reload) }),
+        may("send") && device.kind === "installation"
+          && linkButton("Write to this device", address("compose", undefined, { audience: `$InstallationId:{${device.id}}` }), { "data-testid": "write-to-device" })),
       facts([
         ["Platform", [device.platform, device.environment].filter(Boolean).join(", ")],
         ["Device token", device.handle ? `${device.handle}…` : "none"], ["App", device.topic],

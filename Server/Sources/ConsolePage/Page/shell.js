@@ -14,6 +14,7 @@ const PLACES = [
   { name: "keys", title: "Keys", symbol: "key", isFor: () => may("manage-service-keys") },
   { name: "webhooks", title: "Webhooks", symbol: "hook", isFor: () => may("manage-webhooks") },
   { name: "audit", title: "Audit", symbol: "story", isFor: () => may("read-the-audit") },
+  { name: "settings", title: "Settings", symbol: "sliders", isFor: () => may("read-the-settings") },
   { name: "health", title: "Health", symbol: "pulse", isFor: () => true },
 ];
 

@@ -128,8 +128,9 @@ public struct ServerNode: Sendable {
         do {
             tokens = try await Self.tokens(settings, storage, options.clock, group, logger)
             provider = try await Self.provider(settings, storage, options.clock, group, logger)
+            let managed = ManagedHubs(registry: storage.hubs, catalog: catalog, transport: delivery.transport)
             backend = try await Self.backend(
-                settings, options, storage, remoteHub ?? hub, catalog, environments, tokens, provider, logger)
+                settings, options, storage, remoteHub ?? hub, managed, environments, tokens, provider, logger)
             let picture = try DefaultPictureKeeper(settings, backend: backend, clock: clock, logger: logger)
             pictureToStore = try await picture.store() ? nil : picture
         } catch {
@@ -207,7 +208,7 @@ extension ServerNode {
     }
 
     static func backend(
-        _ settings: Settings, _ options: NodeOptions, _ storage: NodeStorage, _ hub: any HubSending, _ catalog: HubCatalog,
+        _ settings: Settings, _ options: NodeOptions, _ storage: NodeStorage, _ hub: any HubSending, _ hubs: ManagedHubs,
         _ environments: (@Sendable () async -> [String]?)?, _ tokens: TokenVerifier?, _ provider: ProviderSignIn?,
         _ logger: Logger
     ) async throws -> RichPushBackend {
@@ -220,7 +221,7 @@ extension ServerNode {
                 authenticator: try await authenticator(settings, options, store, hasher), hasher: hasher,
                 ticketSigner: storage.tickets, observer: options.backendObserver, logger: logger,
                 pushEnvironments: environments,
-                hubs: ManagedHubs(registry: storage.hubs, catalog: catalog), tokens: tokens, provider: provider,
+                hubs: hubs, tokens: tokens, provider: provider, nodeSettings: settings.report.nodeSettings,
                 webhookSecrets: storage.webhookSecrets))
     }
 

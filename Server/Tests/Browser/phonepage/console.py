@@ -4,6 +4,7 @@ import base64
 import json
 import os
 import pathlib
+import subprocess
 import urllib.request
 
 from selenium.webdriver.common.keys import Keys
@@ -12,7 +13,7 @@ from .access import CONTRAST, active, press_keys, tab_to
 from .page import DEADLINE, Failure, send_from_elsewhere
 
 # One of each kind of screen; a person and a send are added when they are known.
-SCREENS = ["home", "compose", "sends", "schedules", "people", "hubs", "keys", "webhooks", "audit", "health"]
+SCREENS = ["home", "compose", "sends", "schedules", "people", "hubs", "keys", "webhooks", "audit", "settings", "health"]
 
 
 def heading(page):
@@ -213,13 +214,31 @@ def a_schedule_is_made_and_cancelled(page, user):
     page.wait("the calendar without it", lambda: "Monday offers" not in text_of(page, ".calendar"))
 
 
-def a_person_is_found_changed_and_signed_out(page, user):
+def a_person_is_opened(page, user):
     go(page, "people")
     fill(page, "name", user[:3].upper())
     field(page, "name").send_keys(Keys.ENTER)
     page.wait("one person", lambda: len(page.all("row")) == 1)
     page.driver.execute_script("document.querySelector('.row-link').click()")
     at(page, user)
+
+
+def a_send_goes_to_one_device(page, user):
+    a_person_is_opened(page, user)
+    page.wait("their device", lambda: page.all("write-to-device"))
+    page.press("write-to-device")
+    at(page, "Compose")
+    page.press("kind-text")
+    page.wait("one device", lambda: "Reaches 1 device now." in page.texts("count"))
+    fill(page, "message", "To this phone alone")
+    page.press("send")
+    page.press("confirm")
+    page.wait("the page of the send", lambda: (heading(page) or "").startswith("Send #"))
+    has(page, "$InstallationId:{", "completed")
+
+
+def a_person_is_found_changed_and_signed_out(page, user):
+    a_person_is_opened(page, user)
     page.wait("their device", lambda: page.all("device"))
     has(page, "notifications: granted", "org.clarion.demo")
     page.press("change-person")
@@ -284,6 +303,32 @@ def a_key_is_shown_once(page, user):
     has(page, "revoked")
 
 
+def a_credential_is_set_and_tried(page):
+    """The local APNs knows the key of the node, and no other."""
+    page.press("try-console-hub")
+    page.wait("APNs to accept the node's key", lambda: "console-hub: APNs accepts the credential." in text_of(page, "#toasts"))
+    wrong, key = page.folder / "wrong.p8", page.folder / "AuthKey_CONSOLE123.p8"
+    wrong.write_text("no key")
+    subprocess.run(["openssl", "genpkey", "-algorithm", "EC", "-pkeyopt", "ec_paramgen_curve:P-256", "-out", str(key)], check=True, capture_output=True)
+    page.press("set-apns-console-hub")
+    field(page, "file", "dialog").send_keys(str(wrong.resolve()))
+    for name, text in {"keyId": "CONSOLE123", "teamId": "TEAM123456", "topic": "com.example.console"}.items():
+        fill(page, name, text, "dialog")
+    page.press("confirm")
+    page.wait("what is wrong with the file", lambda: "the signing key" in text_of(page, "dialog [role=alert]"))
+    field(page, "keyId", "dialog").clear()
+    field(page, "file", "dialog").send_keys(str(key.resolve()))
+    page.wait("the key id of the file's name", lambda: field(page, "keyId", "dialog").get_attribute("value") == "CONSOLE123")
+    page.shot("console-credential")
+    page.press("confirm")
+    has(page, "own APNs credential", "key CONSOLE123 of team TEAM123456 for com.example.console, production")
+    page.press("try-console-hub")
+    page.wait("APNs not to accept that", lambda: "console-hub: APNs refuses the credential" in text_of(page, "#toasts") or "console-hub: APNs gave no answer" in text_of(page, "#toasts"))
+    page.press("unset-apns-console-hub")
+    page.press("confirm")
+    page.wait("the credential to be gone", lambda: "key CONSOLE123" not in text_of(page))
+
+
 def a_hub_is_added_and_removed(page, user):
     go(page, "hubs")
     page.press("add-hub")
@@ -298,6 +343,7 @@ def a_hub_is_added_and_removed(page, user):
     if len(shown_secret(page)) != 44:
         raise Failure(f"the new key is {shown_secret(page)!r}")
     page.press("cancel")
+    a_credential_is_set_and_tried(page)
     page.press("remove-console-hub")
     page.type("typed", "console-hub")
     page.press("confirm")
@@ -338,6 +384,18 @@ def a_webhook_that_may_not_be_is_refused_with_the_reason(page, user):
     page.press("confirm")
     page.wait("the setting that is missing", lambda: "webhook-networks" in text_of(page, "dialog .problem"))
     page.press("cancel")
+
+
+def a_setting_is_found_with_its_origin(page, user):
+    go(page, "settings")
+    has(page, "console-idle-timeout", "How long a session of the console holds without being used.")
+    fill(page, "search", "listen-port")
+    page.wait("only what fits", lambda: "console-idle-timeout" not in text_of(page))
+    has(page, "listen-port", "From ")
+    page.press("changed-only")
+    field(page, "search").clear()
+    fill(page, "search", "idle")
+    has(page, "No setting fits.")
 
 
 def what_was_done_is_in_the_audit(page, user):
@@ -496,10 +554,10 @@ def a_session_that_ended_asks_to_sign_in(page, user):
 
 
 STEPS = [
-    the_page_of_the_phones_opens_it, it_says_what_it_sends_before_it_does, it_explains_a_send, a_test_goes_to_one_person,
+    the_page_of_the_phones_opens_it, it_says_what_it_sends_before_it_does, it_explains_a_send, a_test_goes_to_one_person, a_send_goes_to_one_device,
     a_picture_is_shown_before_it_is_sent, mistakes_are_named_before_anything_leaves,
     a_large_audience_is_confirmed_by_its_number, a_schedule_is_made_and_cancelled, a_person_is_added_and_erased, a_key_is_shown_once,
-    a_hub_is_added_and_removed, a_webhook_is_tried_and_removed, a_webhook_that_may_not_be_is_refused_with_the_reason, what_was_done_is_in_the_audit, health_shows_the_checks,
+    a_hub_is_added_and_removed, a_setting_is_found_with_its_origin, a_webhook_is_tried_and_removed, a_webhook_that_may_not_be_is_refused_with_the_reason, what_was_done_is_in_the_audit, health_shows_the_checks,
     every_screen_fits_and_can_be_read, a_long_list_keeps_the_document_small, the_keyboard_is_enough, the_first_screen_is_light, a_person_is_found_changed_and_signed_out,
     a_session_that_ended_asks_to_sign_in,
 ]
