@@ -262,6 +262,39 @@ struct ScheduleTests {
         #expect(test.hub.sends.count == 2)
     }
 
+    @Test(
+        "a schedule that cannot be read waits and says so, and keeps no other and no send from going out",
+        arguments: ["request", "audience"])
+    func unreadable(column: String) async throws {
+        let test = try await TestBackend()
+        let ann = try await test.user("ann")
+        let broken = try await test.backend.schedule(Self.once(test, after: .seconds(60), to: "news"), for: ann)
+        let sound = try await test.backend.schedule(Self.once(test, after: .seconds(60)), for: ann)
+        func set(_ text: String) async throws -> String {
+            try await test.database.write { connection in
+                let read = SQLStatement(composed: "SELECT \(column) FROM schedules WHERE schedule_id = $1")
+                let update = SQLStatement(composed: "UPDATE schedules SET \(column) = $2 WHERE schedule_id = $1")
+                let old = try connection.row(read, [.integer(broken.id)])?.text(0) ?? ""
+                _ = try connection.run(update, [.integer(broken.id), .text(text)])
+                return old
+            }
+        }
+        let stored = try await set("{")
+        test.hub.failNext(.before(ServiceError(.storageUnavailable)))
+        _ = await code { _ = try await test.send(ann) }
+        test.clock.advance(by: .seconds(60))
+        try await test.upkeep.work()
+        #expect(try await test.backend.schedule(sound.id, for: ann).state == "ended")
+        #expect(test.hub.sends.count == 2, "the one of the other schedule, and the one that the hub had not taken")
+        let waiting = try #require(try await test.backend.schedules(for: ann).schedules.first { $0.id == broken.id })
+        #expect(waiting.state == "waiting")
+        #expect(waiting.fault == "this version of the server cannot read the schedule")
+        _ = try await set(stored)
+        test.clock.advance(by: .seconds(60))
+        try await test.upkeep.work()
+        #expect(try await test.backend.schedule(broken.id, for: ann).sent == 1)
+    }
+
     @Test("a schedule is seen and changed by its owner, read by those who read all sends, and cancelled by an admin")
     func access() async throws {
         let test = try await TestBackend()

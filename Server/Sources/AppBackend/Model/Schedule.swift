@@ -21,6 +21,8 @@ public struct Schedule: Hashable, Sendable {
     /// Counts its changes: what was decided about an earlier revision holds no longer.
     public var revision: Int64
     public var draft: ScheduleDraft
+    /// Whether this version of the server understands what is stored. If not, the request is empty and the audience matches no device.
+    public var isReadable = true
     public var state: State
     public var sent: Int
     public var missed: Int

@@ -91,14 +91,16 @@ public struct BackendUpkeep: Sendable {
     /// Sends what was scheduled and does the work that is due, at most a batch of each; returns how many pieces of one were tried.
     @discardableResult
     public func work() async throws -> Int {
-        let scheduled = try await schedules.acceptDue()
+        // Schedules that cannot be read now must not keep what was accepted from the hub.
+        let scheduled: Result<Int, any Error>
+        do { scheduled = .success(try await schedules.acceptDue()) } catch { scheduled = .failure(error) }
         let due = try await parts.store.dueWork(at: parts.clock.now, limit: Self.batch)
         for item in due {
             do { try await perform(item) } catch {
                 try await parts.store.postpone(item, until: parts.clock.now + pause(for: item))
             }
         }
-        return max(due.count, scheduled)
+        return max(due.count, try scheduled.get())
     }
 
     /// Makes the hub agree with the bindings after interrupted changes, at most a batch. A failure is thrown at the end, and retried

@@ -44,6 +44,7 @@ struct ScheduleKeeper {
     }
 
     private func perform(_ schedule: Schedule, at now: Timestamp) async throws {
+        guard schedule.isReadable else { throw ServiceError(.internal, "this version of the server cannot read the schedule") }
         let request = schedule.draft.request
         let timing = try ScheduleTiming(request, zones: parts.zones)
         guard let stored = schedule.draft.next else { return }

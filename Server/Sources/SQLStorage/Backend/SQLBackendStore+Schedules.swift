@@ -158,16 +158,23 @@ private enum ScheduleSQL {
     static func schedule(_ row: SQLRow) throws -> Schedule {
         let dueAt = try row.optionalMoment(7)
         let number = Int(try row.integer(6))
-        return Schedule(
+        // One that is damaged, or of a later version, must not keep the others from being read.
+        let request = ScheduleRequest(storedText: try row.text(4))
+        let audience = try? TagExpression(parsing: try row.text(5))
+        let ownerName = try row.parsed(3) { UserName($0) }
+        let none = TagExpression.and(.tag(.user(ownerName)), .not(.tag(.user(ownerName))))
+        var schedule = Schedule(
             id: try row.integer(0), revision: try row.integer(1),
             draft: ScheduleDraft(
-                owner: UserID(try row.integer(2)), ownerName: try row.parsed(3) { UserName($0) },
-                request: try row.parsed(4) { ScheduleRequest(storedText: $0) },
-                audience: try row.parsed(5) { try? TagExpression(parsing: $0) }, contentID: try row.optionalText(14),
+                owner: UserID(try row.integer(2)), ownerName: ownerName,
+                request: request ?? ScheduleRequest(SendRequest(message: "")),
+                audience: audience ?? none, contentID: try row.optionalText(14),
                 next: dueAt.map { ScheduleOccurrence(number: number, dueAt: $0) }),
             state: try row.parsed(8) { Schedule.State(rawValue: $0) }, sent: Int(try row.integer(9)),
             missed: Int(try row.integer(10)), lastSend: try row.optionalInteger(11) == nil ? nil : try row.richID(11),
             fault: try row.optionalText(12), createdAt: try row.moment(13))
+        schedule.isReadable = request != nil && audience != nil
+        return schedule
     }
 
     static let columnCount = 15
