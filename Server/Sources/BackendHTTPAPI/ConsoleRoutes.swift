@@ -97,7 +97,9 @@ public struct ConsoleRoutes: Sendable {
     private func redirecting(_ work: () async throws -> (address: String, cookies: [String])) async throws -> Response {
         let (address, cookies): (String, [String])
         do { (address, cookies) = try await work() } catch let refusal as ConsoleRefusal {
-            (address, cookies) = ("\(path)#/refused/\(refusal.rawValue)", [options.cookie.expired(.signIn)])
+            // An address that another site made up must not end an attempt that is under way.
+            let isOver = refusal != .beginAgain && refusal != .tooMany
+            (address, cookies) = ("\(path)#/refused/\(refusal.rawValue)", isOver ? [options.cookie.expired(.signIn)] : [])
         }
         var response = Response(status: .seeOther, headers: [.location: address, .cacheControl: "no-store"])
         for cookie in cookies { response.headers.append(HTTPField(name: .setCookie, value: cookie)) }

@@ -97,6 +97,20 @@ struct ConsoleProviderRouteTests {
         #expect(Self.cookie("clarion-console", of: answer) == nil)
     }
 
+    @Test("an address that another site made up ends no attempt, and a cancelled one is over")
+    func keepsAttempt() async throws {
+        let bench = try await BackendBench(provider: Self.creating)
+        let there = try await bench.call(.get, "/console/sign-in")
+        let headers: HTTPFields = [.cookie: Self.value(Self.cookie("clarion-sign-in", of: there))]
+        let foreign = try await bench.call(.get, "/console/sign-in/return?code=a&state=b", headers: headers)
+        #expect(Self.cookie("clarion-sign-in", of: foreign) == nil)
+        let state = ScriptedProvider.fields(bench.scripted.agree(to: there.headers[.location] ?? "", as: "ann2"))["state"] ?? ""
+        let cancelled = try await bench.call(
+            .get, "/console/sign-in/return?error=access_denied&state=\(state)", headers: headers)
+        #expect(cancelled.headers[.location] == "/console#/refused/cancelled")
+        #expect(Self.cookie("clarion-sign-in", of: cancelled)?.contains("Max-Age=0") == true)
+    }
+
     @Test("the code of another person's attempt signs no one in")
     func injected() async throws {
         let bench = try await BackendBench(provider: Self.creating)

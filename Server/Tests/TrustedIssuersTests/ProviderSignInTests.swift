@@ -106,6 +106,17 @@ struct ProviderSignInTests {
         await bench.end()
     }
 
+    @Test(
+        "an ID token that would hold for weeks signs in, one that would hold for months does not",
+        arguments: [(30, true), (31, false)])
+    func longLife(days: Int64, isTaken: Bool) async throws {
+        let bench = try await SignInBench()
+        let now = bench.clock.now.milliseconds / 1_000
+        let fault = try await bench.fault(claims: ["exp": "\(now + days * 86_400)"])
+        #expect((fault == nil) == isTaken)
+        await bench.end()
+    }
+
     @Test("who has no group of the settings has no role")
     func noRole() async throws {
         let bench = try await SignInBench(["role-claim": ["/groups"], "role-values": ["ops=admin"]])

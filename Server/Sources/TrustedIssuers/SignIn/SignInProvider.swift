@@ -16,6 +16,7 @@ public struct SignInProvider: Sendable {
     /// The scopes without a setting.
     static let usualScopes = ["openid", "profile"]
     private static let maximumTitle = 40
+    private static let longestLife = Duration.seconds(30 * 86_400)
 
     /// Reads the settings of a provider: the values of each field by its name. Throws every problem that there is.
     public init(fields: [String: [String]]) throws(IssuerProblems) {
@@ -31,6 +32,8 @@ public struct SignInProvider: Sendable {
         var issuer = TrustedIssuer(
             issuer: name ?? "", audiences: [client], keySource: .document(""), algorithms: algorithms)
         issuer.tokenKind = .id
+        // It is used at once, so it matters little how long it would hold; some providers let it hold for weeks.
+        issuer.longestLife = Self.longestLife
         issuer.userClaim = reader.pointer(.userClaim) ?? .subject
         issuer.roleClaim = reader.pointer(.roleClaim)
         issuer.roleRules = reader.roleRules(TokenRole.allCases)
