@@ -1,4 +1,6 @@
 import Crypto
+import Logging
+import RichPushModel
 import Synchronization
 import TrustedIssuers
 import WireText
@@ -60,6 +62,17 @@ public final class ScriptedProvider: CodeRedeeming {
     private let now: @Sendable () -> Int64
 
     public init(now: @escaping @Sendable () -> Int64) { self.now = now }
+
+    /// A server's way to it as a public client. The fields are those of the settings besides issuer, client and algorithms.
+    public func signIn(
+        _ fields: [String: [String]], clock: any ServiceClock, logger: Logger
+    ) async throws -> ProviderSignIn {
+        behave { $0.secret = nil }
+        let usual = ["issuer": [Self.issuer], "client": ["console"], "algorithms": ["ES256"]]
+        return await ProviderSignIn(
+            at: try SignInProvider(fields: usual.merging(fields) { $1 }), back: Self.back, fetching: self, store: nil,
+            clock: clock, logger: logger)
+    }
 
     /// Changes how it behaves.
     public func behave(_ change: (inout Behaviour) -> Void) { state.withLock { change(&$0.behaviour) } }

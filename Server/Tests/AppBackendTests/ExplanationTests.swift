@@ -270,17 +270,11 @@ struct ExplanationRuleTests {
         }
     }
 
-    @Test("each fault is explained by its own cause")
-    func faults() async throws {
-        let cases: [(cause: ExplanationCause, change: (inout ExplanationFacts) -> Void)] = [
-            (.accepted, { _ in }), (.gone, Self.failure(.gone)), (.badToken, Self.failure(.badToken)),
-            (.rejected, Self.failure(.rejected)), (.tooLarge, Self.failure(.tooLarge)),
-            (.invalidFormat, Self.failure(.invalidFormat)), (.unknownOutcome, Self.failure(.unknown)),
-            (.tooLate, Self.failure(.expired)), (.noTransport, Self.failure(.noTransport)),
-            (.removed, Self.failure(.removed)), (.skipped, Self.failure(.skipped)), (.opened, Self.receipt(.opened)),
-            (.acted, Self.receipt(.delivered, .opened, .action)), (.dismissed, Self.receipt(.fetched, .dismissed)),
-            (.fetched, Self.receipt(.delivered, .fetched)), (.delivered, Self.receipt(.delivered)),
-            (.notShown, Self.receipt(.delivered, .failed)), (.inProgress, { $0.telemetry?.state = .dispatching }),
+    private typealias Case = (cause: ExplanationCause, change: (inout ExplanationFacts) -> Void)
+
+    /// What the hub or APNs does, or an operator has to.
+    private var casesOfSending: [Case] {
+        [
             (.waitsForOperator, Self.waits(for: .operator)), (.waiting, Self.waits(for: .pushService)),
             (.waiting, Self.waits(for: .pushService, because: "TopicDisallowed")),
             (.noCredential, Self.waits(for: .operator, because: PushOutcome.noCredential)),
@@ -296,6 +290,26 @@ struct ExplanationRuleTests {
             (.tooLateAtAPNs, { $0.send.expiresAt = $0.now }), (.accepted, { $0.send.expiresAt = $0.now + .seconds(1) }),
             (.read, { $0.isRead = true }), (.quiet, Self.permission("provisional")),
             (.neverAsked, Self.permission("notDetermined")),
+        ]
+    }
+
+    /// What became of the push and of the notification.
+    private var casesOfOutcome: [Case] {
+        [
+            (.accepted, { _ in }), (.gone, Self.failure(.gone)), (.badToken, Self.failure(.badToken)),
+            (.rejected, Self.failure(.rejected)), (.tooLarge, Self.failure(.tooLarge)),
+            (.invalidFormat, Self.failure(.invalidFormat)), (.unknownOutcome, Self.failure(.unknown)),
+            (.tooLate, Self.failure(.expired)), (.noTransport, Self.failure(.noTransport)),
+            (.removed, Self.failure(.removed)), (.skipped, Self.failure(.skipped)), (.opened, Self.receipt(.opened)),
+            (.acted, Self.receipt(.delivered, .opened, .action)), (.dismissed, Self.receipt(.fetched, .dismissed)),
+            (.fetched, Self.receipt(.delivered, .fetched)), (.delivered, Self.receipt(.delivered)),
+            (.notShown, Self.receipt(.delivered, .failed)), (.inProgress, { $0.telemetry?.state = .dispatching }),
+        ]
+    }
+
+    /// What the hub counts, and what the device is.
+    private var casesOfDevice: [Case] {
+        [
             (.unknownOutcome, { $0.telemetry = nil }), (.perhapsFailed, { $0.telemetry?.outcomes = [.gone: 101] }),
             (.accepted, { $0.telemetry?.outcomes = [.gone: 100, .accepted: 1_000_000] }),
             (.perhapsFailed, Self.elsewhere([.gone: 1, .accepted: 9])),
@@ -328,7 +342,11 @@ struct ExplanationRuleTests {
             ),
             (.refused, { $0.send.isRefused = true }),
         ]
-        for (index, (cause, change)) in cases.enumerated() {
+    }
+
+    @Test("each fault is explained by its own cause")
+    func faults() async throws {
+        for (index, (cause, change)) in (casesOfSending + casesOfOutcome + casesOfDevice).enumerated() {
             let finding = try await facts(change).explanation.finding
             #expect(finding.cause == cause.rawValue, "case \(index): \(finding)")
             #expect(finding.sentence.hasSuffix("."), "\(finding.sentence)")

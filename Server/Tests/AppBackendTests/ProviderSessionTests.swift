@@ -21,11 +21,7 @@ private struct ProviderAtWork {
         test = try await TestBackend()
         let logger = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
         provider = ScriptedProvider { [clock = test.clock] in clock.now.milliseconds / 1_000 }
-        provider.behave { $0.secret = nil }
-        let usual = ["issuer": [ScriptedProvider.issuer], "client": ["console"], "algorithms": ["ES256"]]
-        let signIn = await ProviderSignIn(
-            at: try SignInProvider(fields: usual.merging(fields) { $1 }), back: ScriptedProvider.back, fetching: provider,
-            store: nil, clock: test.clock, logger: logger)
+        let signIn = try await provider.signIn(fields, clock: test.clock, logger: logger)
         keys = Task { await signIn.tokens.run() }
         backend = RichPushBackend(
             parts: BackendParts(

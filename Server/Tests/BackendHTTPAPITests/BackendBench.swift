@@ -47,6 +47,14 @@ final class BackendBench: Sendable {
     /// The picture of the rich push tutorial's send.
     static let picture = Fixtures.png(name: "picture")
 
+    private static let nodeSettings = NodeSettings(
+        file: nil,
+        settings: [
+            NodeSettings.Entry(
+                name: "listen-port", section: "Listening", value: ["8080"], origin: "default", overrides: [], isDefault: true,
+                meaning: "The port.")
+        ])
+
     init(
         settings: BackendSettings = BackendSettings(), requestLimit: Int = 2_000, isSecure: Bool = false,
         consolePath: String = "/console", provider: [String: [String]]? = nil
@@ -60,16 +68,10 @@ final class BackendBench: Sendable {
         let quiet = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
         let box = SecretBox(.random())
         scripted = ScriptedProvider { [clock] in clock.now.milliseconds / 1_000 }
-        let signIn: ProviderSignIn?
-        if let provider {
-            let fields = ["issuer": [ScriptedProvider.issuer], "client": ["console"], "algorithms": ["ES256"]]
-            scripted.behave { $0.secret = nil }
-            signIn = await ProviderSignIn(
-                at: try SignInProvider(fields: fields.merging(provider) { $1 }), back: ScriptedProvider.back,
-                fetching: scripted, store: nil, clock: clock, logger: notes.logger)
-        } else {
-            signIn = nil
-        }
+        let signIn =
+            if let provider {
+                try await scripted.signIn(provider, clock: clock, logger: notes.logger)
+            } else { ProviderSignIn?.none }
         keys = Task { await signIn?.tokens.run() }
         backend = RichPushBackend(
             parts: BackendParts(
@@ -81,14 +83,7 @@ final class BackendBench: Sendable {
                 hubs: ManagedHubs(
                     registry: HubRegistry(store: SQLHubStore(database), box: box, clock: clock),
                     catalog: HubCatalog(store: SQLHubStore(database), box: box, clock: clock)),
-                provider: signIn,
-                nodeSettings: NodeSettings(
-                    file: nil,
-                    settings: [
-                        NodeSettings.Entry(
-                            name: "listen-port", section: "Listening", value: ["8080"], origin: "default", overrides: [],
-                            isDefault: true, meaning: "The port.")
-                    ])))
+                provider: signIn, nodeSettings: Self.nodeSettings))
         try await backend.setDefaultPicture(Self.picture, fileName: "picture.png")
         for (name, role) in [("ann", UserRole.user), ("bob", .user), ("sam", .sender), ("root", .admin), ("eve", .auditor)] {
             try await backend.addUser(name: name, password: Self.password(of: name), role: role)
