@@ -22,6 +22,8 @@ public final class ScriptedProvider: CodeRedeeming {
         public var isDown = false
         /// Further members of the discovery document, as raw JSON, each with a comma before it.
         public var discovery = ""
+        /// Follows the address to which people are led.
+        public var authorizationQuery = ""
         /// The addresses of the endpoints begin with this.
         public var endpoints = ScriptedProvider.issuer
         /// The issuer that the discovery document names.
@@ -102,7 +104,8 @@ public final class ScriptedProvider: CodeRedeeming {
 
     private static func discovery(_ behaviour: Behaviour) -> String {
         """
-        {"issuer":"\(behaviour.named)","jwks_uri":"\(issuer)/keys","authorization_endpoint":"\(behaviour.endpoints)/authorize",\
+        {"issuer":"\(behaviour.named)","jwks_uri":"\(issuer)/keys",\
+        "authorization_endpoint":"\(behaviour.endpoints)/authorize\(behaviour.authorizationQuery)",\
         "token_endpoint":"\(behaviour.endpoints)/token"\(behaviour.discovery)}
         """
     }

@@ -290,10 +290,11 @@ struct ProviderReachTests {
 
     @Test("an endpoint with a query of its own keeps it")
     func endpointQuery() async throws {
-        let document = ClaimValue(
-            Array(#"{"authorization_endpoint":"https://a.test/x?p=1","token_endpoint":"https://a.test/t"}"#.utf8))
-        let addresses = try ProviderAddresses(try #require(document), of: try #require(WebAddress("https://a.test")))
-        #expect(addresses.authorization.hasQuery)
+        let bench = try await SignInBench()
+        bench.provider.behave { $0.authorizationQuery = "?policy=1" }
+        let address = try await bench.signIn.begin().address
+        #expect(address.hasPrefix("https://id.example.test/authorize?policy=1&response_type=code&"))
+        await bench.end()
     }
 
     @Test("the secret goes in the header, escaped, where the provider takes that")
