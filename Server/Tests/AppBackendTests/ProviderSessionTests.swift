@@ -23,12 +23,9 @@ private struct ProviderAtWork {
         provider = ScriptedProvider { [clock = test.clock] in clock.now.milliseconds / 1_000 }
         let signIn = try await provider.signIn(fields, clock: test.clock, logger: logger)
         keys = Task { await signIn.tokens.run() }
-        backend = RichPushBackend(
-            parts: BackendParts(
-                clock: test.clock, hub: test.hub, store: test.store, contentStore: test.contentStore,
-                authenticator: try await PasswordAuthenticator(
-                    users: test.store, counts: test.store, hasher: test.hasher, clock: test.clock),
-                hasher: test.hasher, logger: logger, provider: signIn))
+        var parts = test.backend.parts
+        parts.provider = signIn
+        backend = RichPushBackend(parts: parts)
     }
 
     func end() async {

@@ -148,19 +148,29 @@ final class TokenAuthenticator: Sendable {
     ///
     /// Throws `Refusal`, which is audited.
     ///
-    /// - Parameter givesRoles: whether the settings have rules for roles. Then a person to whom none applies is refused, and has the
-    ///   role `user` from now on.
-    func consoleUser(of identity: VerifiedIdentity, givesRoles: Bool, from source: SourceAddress) async throws -> User {
+    /// - Parameters:
+    ///   - givesRoles: whether the settings have rules for roles. Then a person to whom none applies is refused, and has the role `user`
+    ///     from now on.
+    ///   - onNewRole: called when the person has another role than before.
+    func consoleUser(
+        of identity: VerifiedIdentity, givesRoles: Bool, from source: SourceAddress, onNewRole: () -> Void
+    ) async throws -> User {
         do {
             guard givesRoles else { return try await user(signedInBy: identity, from: source) }
             guard let role = identity.role?.userRole else {
                 let known = try await store.user(
                     of: TokenIdentity(identity), issuedAt: identity.issuedAt, claim: IdentityClaim(), at: clock.now)
-                if case .user(let user) = known { _ = try await set(.user, of: user, by: identity, from: source) }
+                if case .user(let user) = known, user.role != .user {
+                    _ = try await set(.user, of: user, by: identity, from: source)
+                    onNewRole()
+                }
                 throw Refusal(
                     "no-role", "no rule gives it a role", issuer: identity.issuer, subject: identity.userName.text)
             }
-            return try await set(role, of: try await user(signedInBy: identity, from: source), by: identity, from: source)
+            let user = try await user(signedInBy: identity, from: source)
+            guard user.role != role else { return user }
+            defer { onNewRole() }
+            return try await set(role, of: user, by: identity, from: source)
         } catch let refusal as Refusal {
             await audit(refusal, from: source)
             throw refusal
@@ -170,7 +180,6 @@ final class TokenAuthenticator: Sendable {
     private func set(
         _ role: UserRole, of user: User, by identity: VerifiedIdentity, from source: SourceAddress
     ) async throws -> User {
-        guard user.role != role else { return user }
         let name = user.name.text
         let entry = AuditEntry(
             .userChanged, by: .user(name), from: source.prefix, at: clock.now, subject: name,

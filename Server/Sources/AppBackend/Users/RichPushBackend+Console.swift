@@ -147,13 +147,8 @@ extension RichPushBackend {
         let user: User
         do {
             user = try await tokens.consoleUser(
-                of: identity, givesRoles: provider.provider.issuer.roleClaim != nil, from: source)
-        } catch let refusal as TokenAuthenticator.Refusal {
-            // Their role may be another one now.
-            forgetCredentials()
-            throw ConsoleRefusal(refusal)
-        }
-        forgetCredentials()
+                of: identity, givesRoles: provider.provider.issuer.roleClaim != nil, from: source, onNewRole: forgetCredentials)
+        } catch let refusal as TokenAuthenticator.Refusal { throw ConsoleRefusal(refusal) }
         let (new, session) = newSession(of: user, from: source)
         let entry = new.principal.entry(
             .consoleSignedIn, at: session.createdAt, subject: user.name.text, details: "with=provider issuer=\(identity.issuer)")
