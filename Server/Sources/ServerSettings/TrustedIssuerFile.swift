@@ -74,8 +74,10 @@ public struct TrustedIssuerFile: Hashable, Sendable {
 
     private func problems(_ found: IssuerProblems, of entry: Entry, number: Int?) -> [SettingProblem] {
         found.list.map { found in
+            // Both name fields as the file has them.
             let field = Self.files.first { $0.value == found.field }?.key ?? found.field
-            return problem(line: entry.line, number: number, "\(field) \(found.reason)")
+            let reason = Self.files.reduce(found.reason) { $0.replacing($1.value, with: $1.key) }
+            return problem(line: entry.line, number: number, "\(field) \(reason)")
         }
     }
 

@@ -68,6 +68,7 @@ import Testing
         for field in ["issuer", "client", "algorithms", "roles"] {
             #expect(problems.contains { $0.hasPrefix("\(place)\(field) ") }, "\(field)")
         }
+        #expect(problems.contains { $0.contains("client, client-secret-path, algorithms") }, "the fields as the file has them")
     }
 
     @Test(
