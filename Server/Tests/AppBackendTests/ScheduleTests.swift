@@ -295,6 +295,20 @@ struct ScheduleTests {
         #expect(try await test.backend.schedule(broken.id, for: ann).sent == 1)
     }
 
+    @Test("a round in which no schedule can be read hands over what was accepted, and says that it failed")
+    func failingRound() async throws {
+        let test = try await TestBackend()
+        let ann = try await test.user("ann")
+        _ = try await test.backend.schedule(Self.once(test, after: .seconds(60)), for: ann)
+        let damage = SQLStatement("UPDATE schedules SET owner_name = 'no name!'")
+        _ = try await test.database.write { try $0.run(damage, []) }
+        test.hub.failNext(.before(ServiceError(.storageUnavailable)))
+        _ = await code { _ = try await test.send(ann) }
+        test.clock.advance(by: .seconds(60))
+        await #expect(throws: (any Error).self) { try await test.upkeep.work() }
+        #expect(test.hub.sends.count == 1)
+    }
+
     @Test("a schedule is seen and changed by its owner, read by those who read all sends, and cancelled by an admin")
     func access() async throws {
         let test = try await TestBackend()

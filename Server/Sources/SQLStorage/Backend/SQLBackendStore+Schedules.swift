@@ -162,13 +162,13 @@ private enum ScheduleSQL {
         let request = ScheduleRequest(storedText: try row.text(4))
         let audience = try? TagExpression(parsing: try row.text(5))
         let ownerName = try row.parsed(3) { UserName($0) }
-        let none = TagExpression.and(.tag(.user(ownerName)), .not(.tag(.user(ownerName))))
         var schedule = Schedule(
             id: try row.integer(0), revision: try row.integer(1),
             draft: ScheduleDraft(
                 owner: UserID(try row.integer(2)), ownerName: ownerName,
                 request: request ?? ScheduleRequest(SendRequest(message: "")),
-                audience: audience ?? none, contentID: try row.optionalText(14),
+                audience: audience ?? .and(.tag(.user(ownerName)), .not(.tag(.user(ownerName)))),
+                contentID: try row.optionalText(14),
                 next: dueAt.map { ScheduleOccurrence(number: number, dueAt: $0) }),
             state: try row.parsed(8) { Schedule.State(rawValue: $0) }, sent: Int(try row.integer(9)),
             missed: Int(try row.integer(10)), lastSend: try row.optionalInteger(11) == nil ? nil : try row.richID(11),
