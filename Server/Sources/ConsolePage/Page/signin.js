@@ -28,12 +28,15 @@ export function wantedScreen() {
 }
 
 export function signIn(enter, redraw, refusal) {
-  const state = { link: "", provider: undefined, error: REFUSALS[refusal] ? { message: REFUSALS[refusal] } : null };
+  const state = { link: "", isKnown: false, provider: undefined, error: REFUSALS[refusal] ? { message: REFUSALS[refusal] } : null };
   callConsole("GET", "/session").then((ways) => {
     state.provider = ways.provider;
   }, (error) => {
     state.error ??= error;
-  }).finally(redraw);
+  }).finally(() => {
+    state.isKnown = true;
+    redraw();
+  });
   const open = async (event) => {
     event.preventDefault();
     try {
@@ -64,11 +67,12 @@ export function signIn(enter, redraw, refusal) {
       h("img", { src: new URL("clarion.svg", import.meta.url).href, alt: "", width: "56", height: "56" }),
       h("h1", { tabindex: "-1" }, "Clarion console"),
       state.error && problem(state.error),
-      state.provider
+      // Only then is it known what to show.
+      state.isKnown && (state.provider
         ? [
           linkButton(`Sign in with ${state.provider}`, consoleAddress("/sign-in"), { kind: "primary", onclick: leave, "data-testid": "provider", key: "provider" }),
           h("details", { key: "link" }, h("summary", null, "Sign in with a link"), h("div", { class: "by-link" }, byLink())),
         ]
-        : byLink()),
+        : byLink())),
   };
 }
