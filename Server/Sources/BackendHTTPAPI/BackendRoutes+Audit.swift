@@ -14,7 +14,11 @@ import ServiceErrors
 #endif
 
 extension BackendRoutes {
-    func addAuditRoutes(to router: some RouterMethods<ServiceRequestContext>) {
+    func addOperatorRoutes(to router: some RouterMethods<ServiceRequestContext>) {
+        add(.get, "settings", for: .readSettings, to: router) { call in
+            _ = try call.query()
+            return try .json(backend.nodeSettings())
+        }
         add(.get, "audit", for: .readAudit, to: router) { call in
             let query = try call.query("action", "actor", "subject", "from", "until", "before", "limit")
             let before = try query.number("before", in: 1...Int.max).map(Int64.init)

@@ -13,10 +13,6 @@ struct HubKeyRoll: Decodable {
 
 extension BackendRoutes {
     func addHubRoutes(to router: some RouterMethods<ServiceRequestContext>) {
-        add(.get, "settings", for: .readSettings, to: router) { call in
-            _ = try call.query()
-            return try .json(backend.nodeSettings())
-        }
         add(.get, "hubs", for: .readHubs, to: router) { call in
             let query = try call.query("after", "limit")
             let limit = try query.number("limit", in: 1...HubRegistry.maximumPage) ?? HubRegistry.maximumPage

@@ -46,7 +46,7 @@ public struct BackendRoutes: Sendable {
             addWebhookRoutes(to: group)
             addTokenRoutes(to: group)
             addHubRoutes(to: group)
-            addAuditRoutes(to: group)
+            addOperatorRoutes(to: group)
         }
     }
 

@@ -86,14 +86,6 @@ extension ManagedHubs {
     }
 }
 
-extension RichPushBackend {
-    /// The settings with which this node runs. Throws `not-found` where they are not known.
-    public func nodeSettings() throws(ServiceError) -> NodeSettings {
-        guard let settings = parts.nodeSettings else { throw ServiceError(.notFound, "the settings are not known here") }
-        return settings
-    }
-}
-
 /// Management of the hubs of this node. The HTTP layer calls these, for a caller who may. The rules for all hubs are no part of it: who
 /// has a key of one of those needs no other.
 extension RichPushBackend {
