@@ -6,8 +6,11 @@ public struct ScheduleRequest: Hashable, Sendable, Codable {
     public var sendAt: Timestamp?
     /// When it is due by the clocks of a time zone, for example `2026-12-24T18:00`. With `repeat` it is the first date and the time of day.
     public var localTime: String?
-    /// The zone of `localTime`, by its name in the tz database, for example `Europe/Berlin`.
+    /// The zone of `localTime`, by its name in the tz database, for example `Europe/Berlin`; or `device`: each device gets it when its own
+    /// clock shows the time.
     public var timeZone: String?
+    /// With `device`: the zone of devices that do not report theirs. Absent means `UTC`.
+    public var fallbackTimeZone: String?
     /// A recurrence rule of RFC 5545 without times, for example `FREQ=WEEKLY;BYDAY=MO,FR`.
     public var recurrence: String?
     /// Dates that the rule leaves out, for example `2026-12-25`.
@@ -22,7 +25,7 @@ public struct ScheduleRequest: Hashable, Sendable, Codable {
     }
 
     private enum CodingKeys: String, CodingKey {
-        case notification, sendAt, localTime, timeZone, recurrence = "repeat", except, expiresAfterSeconds
+        case notification, sendAt, localTime, timeZone, fallbackTimeZone, recurrence = "repeat", except, expiresAfterSeconds
     }
 }
 
@@ -36,8 +39,11 @@ public struct ScheduleStatus: Hashable, Sendable, Codable {
     public var createdAt: Timestamp
     /// What was asked for.
     public var request: ScheduleRequest
-    /// The next moments at which it is due, at most five; empty once it is over.
+    /// The next moments at which it is due, at most five; empty once it is over. With the time zone `device`, the moments at which it is
+    /// due in the first zone, UTC+14.
     public var next: [Timestamp]
+    /// With the time zone `device`: the same by the clocks of the devices, for example `2027-01-04T09:00`.
+    public var nextLocal: [String]?
     /// How many sends came of it.
     public var sent: Int
     /// How many times it was due and nothing was sent, because the server did not run before the next one was due or the send had expired.

@@ -143,6 +143,25 @@ public struct SendStatus: Hashable, Sendable, Codable {
         }
     }
 
+    /// A moment at which a send is due that is due by the clocks of the devices.
+    public struct LocalTime: Hashable, Sendable, Codable {
+        public var dueAt: Timestamp
+        /// The zones in which it is due then, by their names in the tz database.
+        public var timeZones: [String]
+        /// Whether it is also due then for devices in every zone that no other moment has.
+        public var includesOtherZones: Bool
+        /// Whether all that was due then is done.
+        public var isOver: Bool
+
+        /// Creates a moment.
+        public init(dueAt: Timestamp, timeZones: [String], includesOtherZones: Bool, isOver: Bool) {
+            self.dueAt = dueAt
+            self.timeZones = timeZones
+            self.includesOtherZones = includesOtherZones
+            self.isOver = isOver
+        }
+    }
+
     /// `scheduled`, `accepted`, `dispatching`, `completed`, `cancelled`, `expired` or `failed`.
     public var state: String
     /// How many devices the send is for. Absent while a send to more than 10,000 devices is under way, and where the hub does not say.
@@ -153,6 +172,8 @@ public struct SendStatus: Hashable, Sendable, Codable {
     public var reasons: [String: [String: Int]]?
     /// What the send waits for now.
     public var waiting: Waiting?
+    /// When it is due in which zones; only for a send by the clocks of the devices, and not in a list.
+    public var localTimes: [LocalTime]?
     /// Sentences for the sender about likely mistakes.
     public var warnings: [String]?
     /// Devices that ended without their push, at most 100; only an administrator sees them.

@@ -52,7 +52,10 @@ enum HubPages {
         try await measure(database, devices: devices, rounds: rounds, delay: 0)
     }
 
-    /// Audiences by name. `row` and `tenth` are independent of each other.
+    /// The devices are in so many time zones, evenly, and of 41 one has none.
+    private static let zones = 40
+
+    /// Audiences by name, as sends that are due everywhere at once. `row` and `tenth` are independent of each other.
     private static let audiences: [(name: String, tags: String?)] = [
         ("all", nil), ("100 %", "all"), ("10 %", "tenth:3"), ("1 %", "part:42"), ("a || b", "tenth:1 || tenth:2"),
         ("20 tags", (0..<20).map { "part:\($0)" }.joined(separator: " || ")), ("a && b, 1 %", "tenth:3 && row:4"),
@@ -66,11 +69,12 @@ enum HubPages {
         try await fill(database, hub, devices, hasRows: true)
         print("\(devices) devices, stored in \((ContinuousClock.now - start) / .seconds(1)) seconds")
         let read = delay > 0 ? DelayedDatabase(database, microseconds: delay) : database
-        for (name, tags) in audiences {
+        let local = audiences.prefix(2).map { (name: "\($0.name), local time", tags: $0.tags, isLocal: true) }
+        for (name, tags, isLocal) in audiences.map({ ($0.name, $0.tags, false) }) + local {
             var perSecond: [Double] = []
             var perProcessorSecond: [Double] = []
             for _ in 0..<rounds {
-                let (rate, processor) = try await self.read(read, hub, tags)
+                let (rate, processor) = try await self.read(read, hub, tags, isLocal: isLocal)
                 perSecond.append(rate)
                 perProcessorSecond.append(processor)
             }
@@ -103,16 +107,29 @@ enum HubPages {
         let digits = String(number, radix: 16, uppercase: true)
         let tags = ["all", "tenth:\(number % 10)", "part:\(number % 100)"] + (hasRow ? ["row:\(number / 10 % 10)"] : [])
         guard let id = RecordID("device-\(number)") else { preconditionFailure("a name of letters and digits is an id") }
-        return DeviceUpsert(
+        var device = DeviceUpsert(
             id: id, kind: .registration,
             handle: DeviceToken(canonical: String(repeating: "0", count: 64 - digits.count) + digits),
             tags: tags.compactMap { Tag($0) })
+        let zone = number / 7 % (zones + 1)
+        if hasRow, zone < zones { device.timeZone = "Zone/\(zone)" }
+        return device
+    }
+
+    /// Each zone at its own moment, all of which have come.
+    private static var moments: ZoneMoments {
+        ZoneMoments(
+            wish: "bench",
+            moments: Dictionary(uniqueKeysWithValues: (0..<zones).map { ("Zone/\($0)", now - .seconds(1800 * Int64($0))) }),
+            otherwise: now - .seconds(900), notBefore: Timestamp(seconds: 0))
     }
 
     /// Every target of a send, and how fast they were read.
-    private static func read(_ database: any SQLDatabase, _ hub: HubID, _ tag: String?) async throws -> (Double, Double) {
+    private static func read(
+        _ database: any SQLDatabase, _ hub: HubID, _ tag: String?, isLocal: Bool
+    ) async throws -> (Double, Double) {
         let queue = SQLSliceQueue(database)
-        let leases = try await leases(database, queue, hub, tag)
+        let leases = try await leases(database, queue, hub, tag, isLocal: isLocal)
         var found = 0
         let (start, before) = (ContinuousClock.now, processorSeconds())
         for var lease in leases {
@@ -129,14 +146,16 @@ enum HubPages {
 
     /// A new send, and all its slices.
     private static func leases(
-        _ database: any SQLDatabase, _ queue: SQLSliceQueue, _ hub: HubID, _ tag: String?
+        _ database: any SQLDatabase, _ queue: SQLSliceQueue, _ hub: HubID, _ tag: String?, isLocal: Bool
     ) async throws -> [SliceLease] {
         let stores = NotificationHub.Stores(
             devices: SQLDeviceStore(database), intake: SQLIntakeStore(database), telemetry: SQLTelemetryStore(database))
         let sender = NotificationHub(
             id: hub, stores: stores, clock: StandingClock(), logger: Logger(label: "bench") { _ in SwiftLogNoOpLogHandler() })
         let message = PushMessage(body: Array(#"{"aps":{"alert":"x"}}"#.utf8))
-        _ = try await sender.send(SendCommand(message: message, audience: try tag.map { try TagExpression(parsing: $0) }))
+        var command = SendCommand(message: message, audience: try tag.map { try TagExpression(parsing: $0) })
+        if isLocal { command.zones = moments }
+        _ = try await sender.send(command)
         return try await queue.lease(
             LeaseRequest(
                 owner: "bench", now: now, until: now + .seconds(86_400), limit: 1_000, smallLimit: 1_000, largeLimit: 1_000,

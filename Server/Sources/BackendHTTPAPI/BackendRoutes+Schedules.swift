@@ -52,6 +52,6 @@ extension BackendRoutes {
 extension FieldNames {
     /// `ScheduleRequest`.
     fileprivate static let schedule = Set(send.map { "notification.\($0)" }).union([
-        "notification", "sendAt", "localTime", "timeZone", "repeat", "except", "expiresAfterSeconds",
+        "notification", "sendAt", "localTime", "timeZone", "fallbackTimeZone", "repeat", "except", "expiresAfterSeconds",
     ])
 }

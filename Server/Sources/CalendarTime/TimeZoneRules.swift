@@ -14,6 +14,10 @@ public struct TimeZoneRules: Hashable, Sendable {
 
     /// UTC.
     public static let utc = TimeZoneRules(first: 0, changes: [], footer: nil)
+    /// UTC+14, where a date begins first. No zone is further east.
+    public static let easternmost = TimeZoneRules(first: 14 * 3600, changes: [], footer: nil)
+    /// From the beginning of a time of day in the easternmost zone until that in the westernmost one, UTC-12, in seconds.
+    public static let secondsAroundTheWorld: Int64 = 26 * 3600
 
     private init(first: Int64, changes: [Change], footer: YearlyRules?) {
         (self.first, self.changes, self.footer) = (first, changes, footer)

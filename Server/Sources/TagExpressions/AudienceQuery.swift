@@ -53,6 +53,19 @@ public struct AudienceQuery: Hashable, Sendable {
         }
     }
 
+    /// The records that match an expression and have at least one of these entries of the index, which are no tags of the expression.
+    /// `nil` for more entries than a cover has, and for an expression of more tags than can be compared.
+    public init?(_ expression: TagExpression?, amongAnyOf entries: [String]) {
+        guard (1...TagExpressionLimits.tagsInAlternatives).contains(entries.count) else { return nil }
+        guard let expression else {
+            self = AudienceQuery(cover: .tags(entries.sorted()), rest: nil)
+            return
+        }
+        let tags = expression.distinctTags
+        guard tags.count <= TagExpressionLimits.tags else { return nil }
+        self = AudienceQuery(cover: .tags(entries.sorted()), rest: TruthTable(expression, of: tags, cover: nil).rest)
+    }
+
     private init(cover: Cover, rest: Rest?) {
         self.cover = cover
         self.rest = rest

@@ -16,8 +16,15 @@ struct ScheduleArguments: ParsableArguments {
             valueName: "moment"))
     var at: String?
 
-    @Option(help: ArgumentHelp("With --at: the time zone, such as Europe/Berlin.", valueName: "name"))
+    @Option(
+        help: ArgumentHelp(
+            "With --at: the time zone, such as Europe/Berlin, or \"device\": each phone gets it when its own clock shows the time.",
+            valueName: "name"))
     var zone: String?
+
+    @Option(
+        help: ArgumentHelp("With --zone device: the zone of phones that report none. Default: UTC.", valueName: "name"))
+    var fallbackZone: String?
 
     @Option(
         name: .customLong("repeat"),
@@ -27,6 +34,9 @@ struct ScheduleArguments: ParsableArguments {
     var recurrence: String?
 
     func validate() throws {
+        guard zone == "device" || fallbackZone == nil else {
+            throw ValidationError("--fallback-zone goes with --zone device")
+        }
         guard at != nil || zone == nil && recurrence == nil else { throw ValidationError("--zone and --repeat go with --at") }
         guard zone != nil || recurrence == nil else {
             throw ValidationError("--repeat needs --zone, by whose clocks the sends are due")
@@ -41,7 +51,8 @@ struct ScheduleArguments: ParsableArguments {
         guard let at else { return nil }
         guard let zone else { return ScheduleRequest(notification, at: Timestamp(argument: at)) }
         var request = ScheduleRequest(notification)
-        (request.localTime, request.timeZone, request.recurrence) = (at, zone, recurrence)
+        (request.localTime, request.timeZone, request.fallbackTimeZone) = (at, zone, fallbackZone)
+        request.recurrence = recurrence
         return request
     }
 }
@@ -61,7 +72,7 @@ extension SendNotificationCommand {
         if let content { notification.contentID = try await client.upload(content).id }
         guard let request = schedule.request(for: notification) else { return false }
         let answer = try await client.schedule(request, idempotencyKey: key)
-        print(json ? try JSONOutput.text(of: answer) : "schedule \(answer.id)\ndue \(answer.next.first?.inUTC ?? "-")")
+        print(json ? try JSONOutput.text(of: answer) : "schedule \(answer.id)\ndue \(ScheduleTable.next(answer))")
         return true
     }
 }
@@ -123,12 +134,17 @@ struct SchedulesCommand: AsyncParsableCommand {
 }
 
 private enum ScheduleTable {
+    /// When it is due next: in UTC, or by the clocks of the devices.
+    static func next(_ schedule: ScheduleStatus) -> String {
+        schedule.nextLocal?.first.map { "\($0) on each device" } ?? schedule.next.first?.inUTC ?? "-"
+    }
+
     static func table(_ schedules: [ScheduleStatus]) -> TextTable {
         TextTable(
             columns: ["ID", "STATE", "NEXT", "REPEAT", "SENT", "MISSED", "SENDER", "AUDIENCE"],
             rows: schedules.map { schedule in
                 [
-                    "\(schedule.id)", schedule.state, schedule.next.first?.inUTC ?? "-", schedule.request.recurrence ?? "-",
+                    "\(schedule.id)", schedule.state, next(schedule), schedule.request.recurrence ?? "-",
                     "\(schedule.sent)",
                     "\(schedule.missed)", schedule.sender, schedule.request.notification.audience ?? "-",
                 ]

@@ -356,7 +356,7 @@ struct ExplanationRuleTests {
 
 extension TestBackend {
     /// An administrator, who is made at the first call.
-    fileprivate func admin() async throws -> Principal {
+    func admin() async throws -> Principal {
         if try await store.user(named: try #require(UserName("root"))) == nil { return try await user("root", .admin) }
         return try await signIn("root")
     }

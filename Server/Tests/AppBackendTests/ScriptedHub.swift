@@ -39,6 +39,8 @@ final class ScriptedHub: HubSending {
         var duringRemoval: (@Sendable () async -> Void)?
         var closedKeys: Set<String> = []
         var refusalReason: String?
+        /// Whether every push has expired.
+        var isExpired = false
         var wait: SendWait?
         var countRefusal: ServiceError?
         var questions = Questions()
@@ -94,6 +96,9 @@ final class ScriptedHub: HubSending {
 
     /// Every push was refused for this reason.
     func refusePushes(because reason: String) { state.withLock { $0.refusalReason = reason } }
+
+    /// Every push expired before it could be sent.
+    func expirePushes() { state.withLock { $0.isExpired = true } }
 
     var questions: Questions { state.withLock { $0.questions } }
 
@@ -191,12 +196,12 @@ final class ScriptedHub: HubSending {
         of id: NotificationID, outcome: TargetOutcome?, after place: SliceKey, limit: Int
     ) async throws -> [TargetFailure] {
         state.withLock { state in
-            guard let reason = state.refusalReason, let sent = state.sends.first(where: { $0.receipt.id == id }) else {
-                return []
-            }
+            guard state.refusalReason != nil || state.isExpired, let sent = state.sends.first(where: { $0.receipt.id == id })
+            else { return [] }
             let failures = sent.devices.map { device in
                 TargetFailure(
-                    key: SliceKey(of: device), platform: .apns, record: device, outcome: .rejected, reason: reason)
+                    key: SliceKey(of: device), platform: .apns, record: device, outcome: state.isExpired ? .expired : .rejected,
+                    reason: state.refusalReason)
             }.sorted { $0.key < $1.key }
             return Array(failures.filter { $0.key > place && [nil, $0.outcome].contains(outcome) }.prefix(limit))
         }
@@ -207,6 +212,24 @@ final class ScriptedHub: HubSending {
             if let refusal = state.countRefusal { throw refusal }
             let matched = state.devices.values.filter { $0.handle != nil && audience.matches(Set($0.tags)) }
             return AudienceCount(targets: matched.count, isComplete: true)
+        }
+    }
+
+    func timeZones(of audience: TagExpression) async throws -> Set<String> {
+        try state.withLock { state in
+            if let refusal = state.countRefusal { throw refusal }
+            let matched = state.devices.values.filter { $0.handle != nil && audience.matches(Set($0.tags)) }
+            return Set(matched.compactMap(\.timeZone))
+        }
+    }
+
+    /// What is due by now is over.
+    func waves(of id: NotificationID) async throws -> [WaveProgress] {
+        guard let zones = sends.first(where: { $0.receipt.id == id })?.command.zones else { return [] }
+        var all = zones.moments
+        all[ZoneMoments.otherZones] = zones.otherwise
+        return Dictionary(grouping: all.keys) { all[$0] ?? zones.otherwise }.sorted { $0.key < $1.key }.map {
+            WaveProgress(moment: $0.key, zones: $0.value.sorted(), isOver: $0.key < clock.now)
         }
     }
 
@@ -285,8 +308,10 @@ final class ScriptedHub: HubSending {
     }
 
     private static func record(_ request: DeviceUpsert, _ now: Timestamp) -> DeviceRecord {
-        DeviceRecord(
+        var record = DeviceRecord(
             id: request.id, kind: request.kind, platform: request.platform, handle: request.handle,
             environment: request.environment, topic: request.topic, tags: request.tags, createdAt: now, registeredAt: now)
+        record.zone = DeviceZone(request.timeZone ?? "")
+        return record
     }
 }

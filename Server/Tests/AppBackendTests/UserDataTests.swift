@@ -1,3 +1,4 @@
+import CalendarTime
 import ClarionTesting
 import Foundation
 import Logging
@@ -22,7 +23,7 @@ import Testing
         "users", "installation_credentials", "bindings", "user_tags", "contents", "rich_notifications", "audience_index",
         "repeat_keys", "read_marks", "receipts", "audit_entries", "devices", "device_tags", "notifications",
         "target_failures", "identities", "sign_in_tokens", "console_sessions", "service_keys", "schedules",
-        "webhook_deliveries",
+        "webhook_deliveries", "slices",
     ]
 
     /// Holds a digest of the name in place of it, so a search for traces finds nothing; `GuessingTests` shows that it is erased.
@@ -35,7 +36,8 @@ import Testing
     /// Tables without: numbers, sends by id, keys that lead nowhere once the device is gone (those of changes under way go within
     /// minutes), and digests of bytes to remove.
     private static let impersonal: Set<String> = [
-        "schema_steps", "hubs", "tallies", "idempotency_keys", "slices", "pending_targets", "backend_counters", "content_orphans",
+        "schema_steps", "hubs", "tallies", "idempotency_keys", "notification_zones", "pending_targets", "backend_counters",
+        "content_orphans",
         "hub_rules", "nodes", "schema_fence", "content_owner", "device_changes", "write_turns", "order_numbers",
         "outcome_reasons", "key_sets", "audit_heads", "audit_checkpoints", "webhooks",
         "webhook_leases",
@@ -127,6 +129,14 @@ import Testing
             notification.audience = audience
             _ = try await backend.schedule(ScheduleRequest(notification, at: test.clock.now + .seconds(3600)), for: sender)
         }
+        // One that goes round the world: it has begun.
+        var notification = SendRequest(message: "for two, by local time")
+        notification.audience = "username:Zaphod || username:bob"
+        var request = ScheduleRequest(notification)
+        request.localTime = TimeZoneRules.utc.local(atSeconds: (test.clock.now + .seconds(3600)).seconds).description
+        request.timeZone = "device"
+        _ = try await backend.schedule(request, for: bob)
+        try await BackendUpkeep(of: backend).work()
     }
 
     /// Tokens, a key and an identity.
@@ -205,7 +215,7 @@ import Testing
         let left = try await marked(test)
         #expect(left.isEmpty, "something is left in \(left)")
         let kept = try await backend.inbox(for: bob).notifications
-        #expect(kept.map(\.message) == ["for all others", "for two"])
+        #expect(kept.map(\.message) == ["for two, by local time", "for all others", "for two"])
         let shared = try #require(kept.last?.id)
         let opened = try await backend.openContent(of: shared, variant: .original, for: bob)
         #expect(try await TestBackend.bytes(of: opened) == Sample.png(byteCount: 700))

@@ -232,6 +232,8 @@ private struct InterruptedDevices: DeviceStore {
         _ audience: TagExpression?, format: SendFormat, in hub: HubID, at now: Timestamp, limit: Int
     ) async throws -> AudienceCount { try await store.count(audience, format: format, in: hub, at: now, limit: limit) }
 
+    func settleZones(at now: Timestamp, limit: Int) async throws -> Int { try await store.settleZones(at: now, limit: limit) }
+
     func sweep(expiredBefore moment: Timestamp, limit: Int) async throws -> Int {
         try await store.sweep(expiredBefore: moment, limit: limit)
     }

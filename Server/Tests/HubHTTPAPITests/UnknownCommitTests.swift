@@ -27,6 +27,14 @@ private struct BrokenCommitStore: IntakeStore {
         try await base.compile(audience, in: hub, limit: limit)
     }
 
+    func timeZones(of audience: TagExpression?, in hub: HubID, limit: Int) async throws -> Set<String> {
+        try await base.timeZones(of: audience, in: hub, limit: limit)
+    }
+
+    func deviceCounts(ofZones zones: Set<String>, in hub: HubID, limit: Int) async throws -> [String: Int] {
+        try await base.deviceCounts(ofZones: zones, in: hub, limit: limit)
+    }
+
     func earlier(_ idempotency: AcceptedSend.Idempotency, in hub: HubID) async throws -> IntakeAnswer? {
         try await base.earlier(idempotency, in: hub)
     }

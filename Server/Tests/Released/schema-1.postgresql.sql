@@ -47,12 +47,17 @@ CREATE TABLE devices (
     push_variables TEXT COLLATE "C",
     details TEXT COLLATE "C",
     created_at BIGINT,
+    time_zone TEXT COLLATE "C" NOT NULL DEFAULT '',
+    former_zone TEXT COLLATE "C",
+    zone_changed_at BIGINT,
+    next_zone TEXT COLLATE "C",
     PRIMARY KEY (hub_id, slice_key),
     UNIQUE (hub_id, record_id));
 CREATE INDEX devices_by_handle ON devices (handle, platform, form, hub_id, slice_key);
 CREATE INDEX devices_by_parent ON devices (parent, hub_id) WHERE parent IS NOT NULL;
 CREATE INDEX devices_by_template ON devices (template_id, hub_id) WHERE template_id IS NOT NULL;
 CREATE INDEX devices_by_expiry ON devices (expires_at) WHERE expires_at IS NOT NULL;
+CREATE INDEX devices_by_next_zone ON devices (zone_changed_at) WHERE next_zone IS NOT NULL;
 CREATE TABLE device_tags (
     hub_id BIGINT NOT NULL,
     tag TEXT COLLATE "C" NOT NULL,
@@ -141,6 +146,12 @@ CREATE TABLE notifications (
     end_order BIGINT,
     PRIMARY KEY (hub_id, notification_id));
 CREATE INDEX notifications_by_end ON notifications (ended_at);
+CREATE TABLE notification_zones (
+    hub_id BIGINT NOT NULL,
+    notification_id TEXT COLLATE "C" NOT NULL,
+    time_zone TEXT COLLATE "C" NOT NULL,
+    moment BIGINT NOT NULL,
+    PRIMARY KEY (hub_id, notification_id, time_zone));
 CREATE TABLE direct_handles (
     hub_id BIGINT NOT NULL,
     notification_id TEXT COLLATE "C" NOT NULL,
@@ -173,6 +184,9 @@ CREATE TABLE slices (
     epoch BIGINT NOT NULL,
     owner TEXT COLLATE "C",
     leased_until BIGINT,
+    moment BIGINT,
+    expires_at BIGINT,
+    audience_query TEXT COLLATE "C",
     PRIMARY KEY (hub_id, notification_id, slice));
 CREATE INDEX slices_by_hub_turn ON slices (weight, hub_id, ready_at);
 CREATE INDEX slices_free ON slices (weight, ready_at) WHERE owner IS NULL;
@@ -334,6 +348,7 @@ CREATE TABLE rich_notifications (
     priority BIGINT NOT NULL,
     collapse_id TEXT COLLATE "C",
     pushes_per_second BIGINT,
+    local_time TEXT COLLATE "C",
     hub_key TEXT COLLATE "C" NOT NULL,
     tracking_id TEXT COLLATE "C",
     work TEXT COLLATE "C",
@@ -383,6 +398,7 @@ CREATE TABLE schedules (
     repeat_key TEXT COLLATE "C",
     repeat_digest BYTEA,
     created_at BIGINT NOT NULL,
+    asked_at BIGINT NOT NULL,
     ended_at BIGINT,
     PRIMARY KEY (app_id, schedule_id));
 CREATE INDEX schedules_by_attempt ON schedules (app_id, attempt_at, schedule_id) WHERE attempt_at IS NOT NULL;

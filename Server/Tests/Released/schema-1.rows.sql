@@ -66,6 +66,9 @@ INSERT INTO slices (hub_id, notification_id, slice, cursor_key, last_key, weight
 (1, '00000000-0000-4000-8000-000000000007', 0, 0, 2, -1, NULL, 0, 0, NULL, NULL, 4102444800000, 0, NULL, NULL);
 INSERT INTO pending_targets (hub_id, notification_id, slice, slice_key, cause, attempts, unanswered, reason, first_at, not_before) VALUES
 (1, '00000000-0000-4000-8000-000000000006', 0, -5236052237169450037, 'retry', 1, 0, 'TooManyRequests', 1795000006200, 1795000007000);
+INSERT INTO notification_zones (hub_id, notification_id, time_zone, moment) VALUES
+(1, '00000000-0000-4000-8000-000000000006', '', 1795000006000),
+(1, '00000000-0000-4000-8000-000000000006', 'Europe/Berlin', 1795000006000);
 INSERT INTO direct_handles (hub_id, notification_id, position, handle) VALUES
 (1, '00000000-0000-4000-8000-000000000007', 1, '00000000000000000000000000000000000000000000000000000000000000A1'),
 (1, '00000000-0000-4000-8000-000000000007', 2, '00000000000000000000000000000000000000000000000000000000000000B2');
@@ -122,8 +125,8 @@ INSERT INTO audience_index (app_id, audience_key, rich_id) VALUES
 (1, 't:username:ann', 4);
 INSERT INTO repeat_keys (app_id, user_id, repeat_key, digest, rich_id, created_at) VALUES
 (1, 2, 'key-1', X'AD1B9DE910513527B407147D7A05569066C1A50CCEABA3E118DF6B13F49E749C', 1, 1795000001000);
-INSERT INTO schedules (app_id, schedule_id, revision, owner_id, owner_name, request, audience, content_id, thumb_id, state, occurrence, due_at, attempt_at, sent, missed, last_rich_id, fault, repeat_key, repeat_digest, created_at, ended_at) VALUES
-(1, 1, 3, 2, 'bob', '{"localTime":"2026-12-24T18:00","notification":{"message":"Every week"},"repeat":"FREQ=WEEKLY","timeZone":"Europe/Berlin"}', 'username:ann', NULL, NULL, 'waiting', 2, 4102444800000, 4102444800000, 2, 0, 4, NULL, 'key-2', X'AD1B9DE910513527B407147D7A05569066C1A50CCEABA3E118DF6B13F49E749C', 1795000001000, NULL);
+INSERT INTO schedules (app_id, schedule_id, revision, owner_id, owner_name, request, audience, content_id, thumb_id, state, occurrence, due_at, attempt_at, sent, missed, last_rich_id, fault, repeat_key, repeat_digest, created_at, asked_at, ended_at) VALUES
+(1, 1, 3, 2, 'bob', '{"localTime":"2026-12-24T18:00","notification":{"message":"Every week"},"repeat":"FREQ=WEEKLY","timeZone":"Europe/Berlin"}', 'username:ann', NULL, NULL, 'waiting', 2, 4102444800000, 4102444800000, 2, 0, 4, NULL, 'key-2', X'AD1B9DE910513527B407147D7A05569066C1A50CCEABA3E118DF6B13F49E749C', 1795000001000, 1795000001000, NULL);
 INSERT INTO webhooks (app_id, webhook_id, url, events, description, state, fault, salt, former_salt, former_until, created_at) VALUES
 (1, 1, 'https://shop.example.org/events', ' send.ended receipts.recorded ', 'The shop', 'enabled', NULL, X'07070707070707070707070707070707', X'08080808080808080808080808080808', 4102444800000, 1795000000000);
 INSERT INTO webhook_leases (app_id, webhook_id, owner, leased_until, paused_until, pauses, failures) VALUES

@@ -47,12 +47,17 @@ CREATE TABLE devices (
     push_variables TEXT,
     details TEXT,
     created_at INTEGER,
+    time_zone TEXT NOT NULL DEFAULT '',
+    former_zone TEXT,
+    zone_changed_at INTEGER,
+    next_zone TEXT,
     PRIMARY KEY (hub_id, slice_key),
     UNIQUE (hub_id, record_id)) WITHOUT ROWID;
 CREATE INDEX devices_by_handle ON devices (handle, platform, form, hub_id, slice_key);
 CREATE INDEX devices_by_parent ON devices (parent, hub_id) WHERE parent IS NOT NULL;
 CREATE INDEX devices_by_template ON devices (template_id, hub_id) WHERE template_id IS NOT NULL;
 CREATE INDEX devices_by_expiry ON devices (expires_at) WHERE expires_at IS NOT NULL;
+CREATE INDEX devices_by_next_zone ON devices (zone_changed_at) WHERE next_zone IS NOT NULL;
 CREATE TABLE device_tags (
     hub_id INTEGER NOT NULL,
     tag TEXT NOT NULL,
@@ -141,6 +146,12 @@ CREATE TABLE notifications (
     end_order INTEGER,
     PRIMARY KEY (hub_id, notification_id));
 CREATE INDEX notifications_by_end ON notifications (ended_at);
+CREATE TABLE notification_zones (
+    hub_id INTEGER NOT NULL,
+    notification_id TEXT NOT NULL,
+    time_zone TEXT NOT NULL,
+    moment INTEGER NOT NULL,
+    PRIMARY KEY (hub_id, notification_id, time_zone)) WITHOUT ROWID;
 CREATE TABLE direct_handles (
     hub_id INTEGER NOT NULL,
     notification_id TEXT NOT NULL,
@@ -173,6 +184,9 @@ CREATE TABLE slices (
     epoch INTEGER NOT NULL,
     owner TEXT,
     leased_until INTEGER,
+    moment INTEGER,
+    expires_at INTEGER,
+    audience_query TEXT,
     PRIMARY KEY (hub_id, notification_id, slice));
 CREATE INDEX slices_by_hub_turn ON slices (weight, hub_id, ready_at);
 CREATE INDEX slices_free ON slices (weight, ready_at) WHERE owner IS NULL;
@@ -334,6 +348,7 @@ CREATE TABLE rich_notifications (
     priority INTEGER NOT NULL,
     collapse_id TEXT,
     pushes_per_second INTEGER,
+    local_time TEXT,
     hub_key TEXT NOT NULL,
     tracking_id TEXT,
     work TEXT,
@@ -383,6 +398,7 @@ CREATE TABLE schedules (
     repeat_key TEXT,
     repeat_digest BLOB,
     created_at INTEGER NOT NULL,
+    asked_at INTEGER NOT NULL,
     ended_at INTEGER,
     PRIMARY KEY (app_id, schedule_id));
 CREATE INDEX schedules_by_attempt ON schedules (app_id, attempt_at, schedule_id) WHERE attempt_at IS NOT NULL;

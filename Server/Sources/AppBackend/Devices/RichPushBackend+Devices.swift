@@ -308,7 +308,9 @@ extension BackendParts {
             let last = try await store.lastBinding(of: record)
             var refusal: DeviceRefusal?
             if let last, last.until == nil {
-                do { _ = try await hub.upsert(last.device.upsert) } catch let error as ServiceError where error.refusesDevice {
+                do { _ = try await hub.upsert(request(for: last.device)) } catch let error as ServiceError
+                    where error.refusesDevice
+                {
                     refusal = DeviceRefusal(error: error)
                     try await removeFormer(of: last.device)
                 }
@@ -322,6 +324,13 @@ extension BackendParts {
             return round > 0 || last?.until != nil
         }
         throw ServiceError(.conflict, "the registration is being changed by others; try again")
+    }
+
+    /// What the hub is asked to keep of a device. It gets only zones that a send can be due in.
+    private func request(for device: BoundDevice) -> DeviceUpsert {
+        var request = device.upsert
+        if let name = device.facts?.timeZone, zones.zone(name) != nil { request.timeZone = name }
+        return request
     }
 
     /// The hub rejects the binding's device. The hub's old record stays only if it names the same user and device.

@@ -111,7 +111,7 @@ public struct BoundDevice: Hashable, Sendable {
     }
 }
 
-/// What an installation reported about itself, for administrators. No push depends on it, and it is not sent to the hub.
+/// What an installation reported about itself, for administrators. Of this the hub gets the time zone alone, for sends by local time.
 public struct DeviceFacts: Hashable, Sendable, Codable {
     public var locale: String?
     public var appVersion: String?

@@ -95,6 +95,8 @@ public struct RichNotificationDraft: Hashable, Sendable {
     public var number: RichID?
     /// How the schedule that it comes from goes on.
     public var step: ScheduleStep?
+    /// When it is due, if not now and everywhere.
+    public var localTime: LocalDelivery?
 
     /// Creates a draft.
     public init(
@@ -147,14 +149,37 @@ public enum Acceptance: Hashable, Sendable {
 public struct OutgoingPush: Hashable, Sendable {
     public var message: PushMessage
     public var pushesPerSecond: Int?
+    /// When it is due, if not now and everywhere.
+    public var localTime: LocalDelivery?
     /// The hub's idempotency key: the same however often it is handed over.
     public var hubKey: String
 
     /// Creates a push.
-    public init(message: PushMessage, pushesPerSecond: Int? = nil, hubKey: String) {
+    public init(message: PushMessage, pushesPerSecond: Int? = nil, localTime: LocalDelivery? = nil, hubKey: String) {
         self.message = message
         self.pushesPerSecond = pushesPerSecond
+        self.localTime = localTime
         self.hubKey = hubKey
+    }
+}
+
+/// That a push is due when the clocks of each device show a time.
+public struct LocalDelivery: Hashable, StoredAsText, Sendable {
+    /// A date and a time of day, such as `2027-01-04T09:00`.
+    public var time: String
+    /// The zone of devices that report none, or one that the tz database does not have.
+    public var fallbackZone: String
+    /// What was due before counts as passed: nothing is pushed for it.
+    public var notBefore: Timestamp
+    /// For how long after its time a push is worth sending.
+    public var lifetimeSeconds: Int?
+
+    /// Creates a rule.
+    public init(time: String, fallbackZone: String, notBefore: Timestamp, lifetimeSeconds: Int? = nil) {
+        self.time = time
+        self.fallbackZone = fallbackZone
+        self.notBefore = notBefore
+        self.lifetimeSeconds = lifetimeSeconds
     }
 }
 

@@ -29,11 +29,13 @@ public struct Schedule: Hashable, Sendable {
     public var lastSend: RichID?
     public var fault: String?
     public var createdAt: Timestamp
+    /// When it was created or changed last.
+    public var askedAt: Timestamp
 
     /// Takes a schedule from storage.
     public init(
         id: Int64, revision: Int64, draft: ScheduleDraft, state: State, sent: Int, missed: Int, lastSend: RichID?, fault: String?,
-        createdAt: Timestamp
+        createdAt: Timestamp, askedAt: Timestamp? = nil
     ) {
         self.id = id
         self.revision = revision
@@ -44,6 +46,7 @@ public struct Schedule: Hashable, Sendable {
         self.lastSend = lastSend
         self.fault = fault
         self.createdAt = createdAt
+        self.askedAt = askedAt ?? createdAt
     }
 }
 

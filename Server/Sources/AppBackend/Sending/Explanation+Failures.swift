@@ -3,6 +3,27 @@ import RichPushModel
 
 /// What a send under way means for a device.
 extension ExplanationFacts {
+    /// The device's turn in a send by local time is still to come.
+    func findingOfWait(for wave: WaveProgress) -> Explanation.Finding {
+        .init(
+            .waitsForLocalTime, "It is sent when the clock of the device shows the time: \(Self.place(of: wave)).",
+            at: wave.moment, next: "Wait until then.")
+    }
+
+    /// The device's turn was over when the send was asked for.
+    func findingOfPassed(_ wave: WaveProgress) -> Explanation.Finding {
+        .init(
+            .localTimePassed, "The clock of the device was past the time when the send was scheduled: \(Self.place(of: wave)).",
+            at: wave.moment, next: "Send again, and schedule it a day ahead.")
+    }
+
+    /// The device has one of the zones, so their names are enough.
+    private static func place(of wave: WaveProgress) -> String {
+        let zones = wave.zones.filter { $0 != ZoneMoments.otherZones }
+        guard let first = zones.first else { return "its zone is not known" }
+        return zones.count == 1 ? "it is in the zone \(first)" : "it is in a zone like \(first)"
+    }
+
     func findingUnderWay(_ telemetry: NotificationTelemetry) -> Explanation.Finding {
         guard let wait = telemetry.wait else {
             return .init(.inProgress, "The send is under way.", at: telemetry.startedAt, next: "Ask again in a minute.")

@@ -50,6 +50,7 @@ public enum ExplanationCause: String, Sendable, CaseIterable {
     case noSealingKey = "no-sealing-key"
     case inProgress = "in-progress"
     case scheduled
+    case waitsForLocalTime = "waiting-for-local-time"
     case waiting
     case waitsForOperator = "waiting-for-an-operator"
     case noCredential = "no-credential"
@@ -68,6 +69,7 @@ public enum ExplanationCause: String, Sendable, CaseIterable {
     case tooLarge = "too-large"
     case invalidFormat = "invalid-format"
     case tooLate = "expired"
+    case localTimePassed = "local-time-passed"
     case otherEnvironment = "other-environment"
     case noTransport = "no-transport"
     case removed
@@ -102,6 +104,8 @@ struct ExplanationFacts {
         /// Why its push failed, if the hub has kept that.
         var failure: TargetFailure?
         var receipts: [Receipt]
+        /// When it is the device's turn in a send by local time.
+        var wave: WaveProgress?
     }
 
     var user: User
@@ -118,7 +122,9 @@ struct ExplanationFacts {
     var isRead = false
     /// For which environments of APNs there is a credential; `nil` when that is not known.
     var environments: [String]?
-    /// When it is asked.
+    /// Of a send by local time: when it was asked for.
+    var asked: Timestamp?
+    /// When the question is asked.
     var now: Timestamp
 
     var explanation: Explanation {
@@ -206,7 +212,12 @@ struct ExplanationFacts {
 
     private func finding(of device: Device) -> Explanation.Finding {
         if let finding = finding(ofReceipts: device.receipts) { return finding }
-        if let failure = device.failure { return finding(of: failure, device.binding.device) }
+        if let failure = device.failure {
+            if failure.outcome == .expired, let wave = device.wave, let asked, wave.moment < asked {
+                return findingOfPassed(wave)
+            }
+            return finding(of: failure, device.binding.device)
+        }
         guard device.binding.device.handle != nil else {
             return .init(
                 .noToken, "The device has no token: the app was not allowed to register, or its phone has not answered yet.",
@@ -238,6 +249,11 @@ struct ExplanationFacts {
 
     private func finding(of device: Device, _ telemetry: NotificationTelemetry) -> Explanation.Finding {
         let at = telemetry.endedAt
+        if !telemetry.state.isFinal, let wave = device.wave {
+            if wave.moment > now { return findingOfWait(for: wave) }
+            // Others are still to come.
+            if wave.isOver { return findingOfAccepted(device, telemetry) }
+        }
         switch telemetry.state {
         case .scheduled: return .init(.scheduled, "The hub sends it later.", at: telemetry.dueAt)
         case .accepted, .dispatching: return findingUnderWay(telemetry)

@@ -2,6 +2,13 @@ import PushHub
 import RichPushModel
 import ServiceErrors
 
+extension [WaveProgress] {
+    /// That of devices in a zone.
+    fileprivate func wave(of zone: String) -> WaveProgress? {
+        first { $0.zones.contains(zone) } ?? first { $0.zones.contains(ZoneMoments.otherZones) }
+    }
+}
+
 extension RichPushBackend {
     /// The most devices of the user that are looked at.
     private static let explainedDevices = 20
@@ -33,15 +40,19 @@ extension RichPushBackend {
         ended.completedAt = send.completedAt ?? telemetry?.endedAt
         let meant = bindings.filter { $0.held(during: ended) && send.audience.matches($0.device.matchingTags) }
         let records = meant.reduce(into: [RecordID]()) { if !$0.contains($1.device.record) { $0.append($1.device.record) } }
+        let waves = if let id = send.trackingID { try await parts.hub.waves(of: id) } else { [WaveProgress]() }
         var devices: [ExplanationFacts.Device] = []
         for record in records.prefix(Self.explainedDevices) {
-            if let device = try await device(meant.filter { $0.device.record == record }, send) { devices.append(device) }
+            guard var device = try await device(meant.filter { $0.device.record == record }, send) else { continue }
+            device.wave = waves.wave(of: device.record?.zone.name ?? ZoneMoments.otherZones)
+            devices.append(device)
         }
         return ExplanationFacts(
             user: user, send: ended, telemetry: telemetry, listsFailures: try await listsFailures(telemetry), bindings: bindings,
             devices: devices, taken: try await parts.store.takenDevices(from: user.id, limit: Self.explainedDevices),
             isRead: try await parts.store.readMarks(among: [send.id], of: user.id).contains(send.id),
-            environments: await parts.pushEnvironments?(), now: parts.clock.now)
+            environments: await parts.pushEnvironments?(), asked: try await parts.store.push(of: send.id)?.localTime?.notBefore,
+            now: parts.clock.now)
     }
 
     /// Whether the hub names any of the devices that got no push.

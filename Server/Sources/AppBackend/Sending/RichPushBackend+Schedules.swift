@@ -112,8 +112,10 @@ extension RichPushBackend {
         try Self.checkLifetime(of: request, timing)
         let now = parts.clock.now
         let next = timing.first(after: now)
-        let due = next?.dueAt ?? now
+        let due = next.map(timing.end) ?? now
         let notification = request.notification(dueAt: due)
+        // A hub elsewhere knows no zones, and it is better to hear that now.
+        if timing.isByDevice { _ = try await parts.hub.timeZones(of: audience) }
         let sent = try await draft(notification, audience: audience, idempotencyKey: nil, for: principal)
         let draft = ScheduleDraft(
             owner: principal.userID, ownerName: principal.name, request: request, audience: sent.audience,
@@ -167,14 +169,15 @@ extension RichPushBackend {
     private func shown(_ schedule: Schedule) -> ScheduleStatus {
         var request = schedule.draft.request
         request.notification.audience = "\(schedule.draft.audience)"
-        var next = schedule.draft.next.map { [$0.dueAt] } ?? []
-        if let first = schedule.draft.next, let timing = try? ScheduleTiming(request, zones: parts.zones) {
-            next += timing.occurrences(from: first.number + 1).prefix(4).map(\.dueAt)
-        }
-        return ScheduleStatus(
+        var next = schedule.draft.next.map { [$0] } ?? []
+        let timing = try? ScheduleTiming(request, zones: parts.zones)
+        if let first = next.first, let timing { next += timing.occurrences(from: first.number + 1).prefix(4) }
+        var status = ScheduleStatus(
             id: schedule.id, state: schedule.state.rawValue, sender: schedule.draft.ownerName.text,
-            createdAt: schedule.createdAt, request: request, next: next, sent: schedule.sent, missed: schedule.missed,
-            lastSend: schedule.lastSend, fault: schedule.fault)
+            createdAt: schedule.createdAt, request: request, next: next.map(\.dueAt), sent: schedule.sent,
+            missed: schedule.missed, lastSend: schedule.lastSend, fault: schedule.fault)
+        if let timing, timing.isByDevice { status.nextLocal = next.compactMap(timing.deviceTime) }
+        return status
     }
 }
 

@@ -137,9 +137,12 @@ extension RichPushBackend {
     /// Where a send stands, and what the hub said of it.
     private func standing(of send: RichNotification) async throws -> (answer: SendStatus, telemetry: NotificationTelemetry?) {
         let counts = try await parts.store.receiptCounts(of: send.id, limit: Self.countedReceipts)
-        var telemetry: NotificationTelemetry?
-        if let id = send.trackingID { telemetry = try await parts.hub.telemetry(of: id) }
-        return (Self.status(of: send, telemetry, receipts: counts), telemetry)
+        guard let id = send.trackingID else { return (Self.status(of: send, nil, receipts: counts), nil) }
+        let telemetry = try await parts.hub.telemetry(of: id)
+        var status = Self.status(of: send, telemetry, receipts: counts)
+        let waves = try await parts.hub.waves(of: id)
+        if !waves.isEmpty { status.localTimes = waves.map(\.shown) }
+        return (status, telemetry)
     }
 
     /// Where a send stands. Without telemetry the hub has not taken it, or has forgotten it.
@@ -212,6 +215,14 @@ extension SendListQuery {
     fileprivate func cursor(behind send: RichNotification) -> String {
         if case .time = order { return Place(dueAt: send.dueAt, id: send.id).text }
         return "\(send.id)"
+    }
+}
+
+extension WaveProgress {
+    fileprivate var shown: SendStatus.LocalTime {
+        SendStatus.LocalTime(
+            dueAt: moment, timeZones: zones.filter { $0 != ZoneMoments.otherZones },
+            includesOtherZones: zones.contains(ZoneMoments.otherZones), isOver: isOver)
     }
 }
 

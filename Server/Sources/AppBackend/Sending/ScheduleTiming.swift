@@ -2,11 +2,14 @@ import CalendarTime
 import RichPushModel
 import ServiceErrors
 
-/// When a schedule is due: at one moment, or by the clocks of a zone, on one date or on those of a rule.
+/// When a schedule is due: at one moment, or by the clocks of a zone or of each device, on one date or on those of a rule.
 struct ScheduleTiming {
     private struct LocalTiming {
         var start: LocalDateTime
+        /// Where it is due first.
         var zone: TimeZoneRules
+        /// The zone of devices that report none, if it is due by the clocks of the devices.
+        var fallback: String?
         var rule: RecurrenceRule?
         var except: Set<LocalDate>
     }
@@ -21,6 +24,11 @@ struct ScheduleTiming {
     var recurs: Bool { if case .local(let local) = form { local.rule != nil } else { false } }
     /// Whether the moments come from the rules of a zone.
     var isLocal: Bool { if case .local = form { true } else { false } }
+    /// Whether it is due by the clocks of the devices.
+    var isByDevice: Bool { if case .local(let local) = form { local.fallback != nil } else { false } }
+
+    /// The word that stands in place of a zone for the clocks of the devices.
+    static let deviceZone = "device"
 
     /// The most dates that a rule leaves out.
     private static let exceptionLimit = 100
@@ -28,8 +36,11 @@ struct ScheduleTiming {
     /// Throws `invalid-field` with the field that is wrong.
     init(_ request: ScheduleRequest, zones: TimeZoneDatabase) throws(ServiceError) {
         if let moment = request.sendAt {
-            guard request.localTime == nil, request.timeZone == nil, request.recurrence == nil, request.except == nil else {
-                throw SendRequestCheck.wrong("sendAt", "absent where localTime, timeZone, repeat or except is given")
+            guard request.localTime == nil, request.timeZone == nil, request.recurrence == nil, request.except == nil,
+                request.fallbackTimeZone == nil
+            else {
+                throw SendRequestCheck.wrong(
+                    "sendAt", "absent where localTime, timeZone, fallbackTimeZone, repeat or except is given")
             }
             form = .moment(moment)
             return
@@ -40,16 +51,36 @@ struct ScheduleTiming {
         }
         form = .local(
             LocalTiming(
-                start: start, zone: try Self.zone(request.timeZone, zones), rule: try Self.rule(request.recurrence),
-                except: try Self.exceptions(request)))
+                start: start, zone: try Self.zone(of: request, zones), fallback: try Self.fallback(of: request, zones),
+                rule: try Self.rule(request.recurrence), except: try Self.exceptions(request)))
     }
 
-    private static func zone(_ name: String?, _ zones: TimeZoneDatabase) throws(ServiceError) -> TimeZoneRules {
-        guard let name else { throw SendRequestCheck.wrong("timeZone", "present beside localTime, for example Europe/Berlin") }
+    private static func zone(of request: ScheduleRequest, _ zones: TimeZoneDatabase) throws(ServiceError) -> TimeZoneRules {
+        guard let name = request.timeZone else {
+            throw SendRequestCheck.wrong("timeZone", "present beside localTime, for example Europe/Berlin, or \(deviceZone)")
+        }
+        return name == deviceZone ? .easternmost : try zone(name, "timeZone", zones)
+    }
+
+    private static func fallback(of request: ScheduleRequest, _ zones: TimeZoneDatabase) throws(ServiceError) -> String? {
+        guard request.timeZone == deviceZone else {
+            guard request.fallbackTimeZone == nil else {
+                throw SendRequestCheck.wrong("fallbackTimeZone", "absent unless timeZone is \(deviceZone)")
+            }
+            return nil
+        }
+        let name = request.fallbackTimeZone ?? "UTC"
+        _ = try zone(name, "fallbackTimeZone", zones)
+        return name
+    }
+
+    private static func zone(
+        _ name: String, _ field: String, _ zones: TimeZoneDatabase
+    ) throws(ServiceError) -> TimeZoneRules {
         guard let zone = zones.zone(name) else {
             let known =
                 zones.isInstalled ? "a zone of the tz database, such as Europe/Berlin" : "UTC: no tz database is installed"
-            throw SendRequestCheck.wrong("timeZone", known)
+            throw SendRequestCheck.wrong(field, known)
         }
         return zone
     }
@@ -87,8 +118,29 @@ struct ScheduleTiming {
         }
     }
 
-    /// The first occurrence in the future.
-    func first(after now: Timestamp) -> ScheduleOccurrence? { occurrences(from: 0).first { $0.dueAt > now } }
+    /// The first occurrence that is not over: by the clocks of devices it may have begun.
+    func first(after now: Timestamp) -> ScheduleOccurrence? { occurrences(from: 0).first { end(of: $0) > now } }
+
+    /// When an occurrence is due everywhere.
+    func end(of occurrence: ScheduleOccurrence) -> Timestamp {
+        isByDevice ? occurrence.dueAt + .seconds(TimeZoneRules.secondsAroundTheWorld) : occurrence.dueAt
+    }
+
+    /// What the clocks of the devices show at an occurrence; `nil` where another clock counts.
+    func deviceTime(of occurrence: ScheduleOccurrence) -> String? {
+        guard case .local(let local) = form, local.fallback != nil else { return nil }
+        return local.zone.local(atSeconds: occurrence.dueAt.milliseconds / 1000).description
+    }
+
+    /// How an occurrence is sent that is due by the clocks of the devices; `nil` where another clock counts.
+    func delivery(of occurrence: ScheduleOccurrence, in schedule: Schedule) -> LocalDelivery? {
+        guard case .local(let local) = form, let fallback = local.fallback, let time = deviceTime(of: occurrence) else {
+            return nil
+        }
+        return LocalDelivery(
+            time: time, fallbackZone: fallback, notBefore: schedule.askedAt,
+            lifetimeSeconds: schedule.draft.request.expiresAfterSeconds)
+    }
 
     /// What is to be done at a moment about an occurrence that was due, and what comes after it.
     ///

@@ -1,7 +1,9 @@
 import AuditTrail
+import CalendarTime
 import PushHub
 import RichPushModel
 import ServiceErrors
+import TagExpressions
 
 /// Hands stored notifications to the hub, under a key that makes it take each once however often this is called.
 struct SendOutbox: Sendable {
@@ -53,10 +55,13 @@ struct SendOutbox: Sendable {
     private func handOver(_ notification: RichNotification) async throws -> SendReceipt? {
         let stored = try await confirmed { try await parts.store.push(of: notification.id) }
         guard let push = stored else { return nil }
-        let command = SendCommand(
+        var command = SendCommand(
             message: push.message, audience: notification.audience, pushesPerSecond: push.pushesPerSecond,
             idempotencyKey: push.hubKey)
-        do { return try await parts.hub.send(command) } catch let error as ServiceError where error.isFinalRefusal {
+        do {
+            if let local = push.localTime { try await setMoments(of: local, for: notification.audience, in: &command) }
+            return try await parts.hub.send(command)
+        } catch let error as ServiceError where error.isFinalRefusal {
             let now = parts.clock.now
             let entry = AuditEntry.sendEnded(notification.id, "state=refused targets=0", at: now)
             try await parts.store.markRefused(notification.id, at: now, audit: entry)
@@ -67,6 +72,25 @@ struct SendOutbox: Sendable {
             parts.logger.warning("The hub did not confirm a send; it stays stored", metadata: ["rich_id": "\(notification.id)"])
             throw Self.notConfirmed
         }
+    }
+
+    /// Makes a send due by the clocks of the devices.
+    private func setMoments(
+        of local: LocalDelivery, for audience: TagExpression, in command: inout SendCommand
+    ) async throws {
+        let fallbackZone = parts.zones.zone(local.fallbackZone) ?? .utc
+        guard let time = LocalDateTime(local.time),
+            let fallback = fallbackZone.seconds(of: time) ?? TimeZoneRules.utc.seconds(of: time)
+        else { throw ServiceError(.internal, "this version of the server cannot read the local time of the send") }
+        // A zone that leaves out the date has no moment of its own.
+        let moments = try await parts.hub.timeZones(of: audience).reduce(into: [String: Timestamp]()) { moments, name in
+            moments[name] = parts.zones.zone(name)?.seconds(of: time).map { Timestamp(seconds: $0) }
+        }
+        command.zones = ZoneMoments(
+            wish: try local.storedText, moments: moments, otherwise: Timestamp(seconds: fallback), notBefore: local.notBefore,
+            lifetime: local.lifetimeSeconds.map { .seconds($0) })
+        // That of the last zone; each moment has its own.
+        if local.lifetimeSeconds != nil { command.message.expiresAt = nil }
     }
 
     /// A store that fails after the hub has taken the send leaves the caller uncertain, but nothing lost.

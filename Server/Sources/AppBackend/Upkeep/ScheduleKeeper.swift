@@ -49,7 +49,7 @@ struct ScheduleKeeper {
         let timing = try ScheduleTiming(request, zones: parts.zones)
         guard let stored = schedule.draft.next else { return }
         var (due, missed, next) = timing.due(from: stored.number, at: now)
-        if let moment = due?.dueAt, request.notification(dueAt: moment).expiresAt.map({ $0 <= now }) ?? false {
+        if let last = due.map(timing.end), request.notification(dueAt: last).expiresAt.map({ $0 <= now }) ?? false {
             (due, missed) = (nil, missed + 1)
         }
         let step = ScheduleStep(id: schedule.id, revision: schedule.revision, missed: missed, next: next)
@@ -57,18 +57,20 @@ struct ScheduleKeeper {
             _ = try await parts.store.advance(step, at: now)
             return
         }
-        try await send(request.notification(dueAt: due.dueAt), of: schedule.draft, step, for: try await owner(of: schedule))
+        let principal = try await owner(of: schedule)
+        let audience = try AudienceRule(principal: principal).audience(of: "\(schedule.draft.audience)")
+        var draft = try await backend.draft(
+            request.notification(dueAt: timing.end(of: due)), audience: audience, idempotencyKey: nil, for: principal)
+        (draft.contentID, draft.step) = (schedule.draft.contentID, step)
+        draft.localTime = timing.delivery(of: due, in: schedule)
+        try await accept(draft, step, for: principal)
     }
 
-    private func send(
-        _ request: SendRequest, of schedule: ScheduleDraft, _ step: ScheduleStep, for principal: Principal
-    ) async throws {
-        let audience = try AudienceRule(principal: principal).audience(of: "\(schedule.audience)")
-        var draft = try await backend.draft(request, audience: audience, idempotencyKey: nil, for: principal)
-        (draft.contentID, draft.step) = (schedule.contentID, step)
+    private func accept(_ draft: RichNotificationDraft, _ step: ScheduleStep, for principal: Principal) async throws {
         let now = parts.clock.now
         let entry = principal.entry(
-            .sendAccepted, at: now, details: "kind=\(draft.kind.rawValue) schedule=\(step.id) audience=\(audience)")
+            .sendAccepted, at: now,
+            details: "kind=\(draft.kind.rawValue) schedule=\(step.id) audience=\(draft.audience)")
         guard case .accepted(let notification) = try await parts.store.accept(draft, at: now, audit: entry) else { return }
         parts.logger.info(
             "A scheduled send was accepted", metadata: ["rich_id": "\(notification.id)", "schedule_id": "\(step.id)"])

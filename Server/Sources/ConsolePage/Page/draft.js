@@ -11,7 +11,7 @@ export function fresh() {
   return {
     kind: "text", title: "", subtitle: "", message: "", altText: "", link: "", coupon: { headline: "", code: "", terms: "" }, file: null,
     picture: null, style: "alert", preview: "open", badge: "", sound: "", thread: "", collapseId: "", expires: "", pace: "",
-    when: "now", at: localInput(Date.now() + HOUR_MILLISECONDS), zone: Intl.DateTimeFormat().resolvedOptions().timeZone, repeat: "", rule: "",
+    when: "now", clock: "zone", at: localInput(Date.now() + HOUR_MILLISECONDS), zone: Intl.DateTimeFormat().resolvedOptions().timeZone, repeat: "", rule: "",
   };
 }
 
@@ -49,7 +49,7 @@ export function repeats(draft) {
 
 /** When it is due, as `POST /api/v1/schedules` takes it. */
 export function timing(draft) {
-  const timing = { localTime: draft.at, timeZone: draft.zone };
+  const timing = draft.clock === "device" ? { localTime: draft.at, timeZone: "device", fallbackTimeZone: draft.zone } : { localTime: draft.at, timeZone: draft.zone };
   if (draft.when === "repeat") timing.repeat = draft.repeat === "rule" ? draft.rule.trim() : draft.repeat || "FREQ=DAILY";
   if (draft.expires) timing.expiresAfterSeconds = Number(draft.expires) * 3600;
   return timing;
@@ -58,5 +58,5 @@ export function timing(draft) {
 export function whenText(draft) {
   if (draft.when === "now") return "now";
   const { localTime, timeZone, repeat } = timing(draft);
-  return `${moment(new Date(localTime))} on the clocks of ${timeZone}${repeat ? `, ${repeat}` : ""}`;
+  return `${moment(new Date(localTime))} ${timeZone === "device" ? "on the clock of each device" : `on the clocks of ${timeZone}`}${repeat ? `, ${repeat}` : ""}`;
 }

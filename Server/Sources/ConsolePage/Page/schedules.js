@@ -26,7 +26,7 @@ export function schedules(route, redraw) {
     columns: [
       { name: "Schedule", cell: (schedule) => [`#${schedule.id} `, h("span", { class: "cut" }, schedule.request.notification.title || schedule.request.notification.message)] },
       { name: "When", cell: (schedule) => h("span", { class: "cut", title: timingText(schedule.request) }, timingText(schedule.request)), wide: true },
-      { name: "Next", size: "medium", cell: (schedule) => time(schedule.next[0]) },
+      { name: "Next", size: "medium", cell: next },
       { name: "Sent", size: "small", cell: (schedule) => (schedule.lastSend ? h("a", { href: address("sends", schedule.lastSend) }, String(schedule.sent)) : String(schedule.sent)), wide: true },
       { name: "State", cell: (schedule) => [badge(schedule.state, TONES[schedule.state]), schedule.fault && h("span", { class: "hint" }, schedule.fault)] },
       { name: "Actions", size: "short", end: true, cell: (schedule) => mayCancel(schedule) && button("Cancel", { onclick: () => cancel(schedule), "data-testid": "cancel-schedule" }) },
@@ -62,18 +62,26 @@ const mayCancel = (schedule) => schedule.state === "waiting" && (may("recall-a-s
 
 function timingText({ sendAt, localTime, timeZone, repeat }) {
   if (sendAt) return moment(sendAt);
-  return `${moment(new Date(localTime))} ${timeZone}${repeat ? `, ${repeat}` : ""}`;
+  return `${moment(new Date(localTime))} ${timeZone === "device" ? "on each device" : timeZone}${repeat ? `, ${repeat}` : ""}`;
 }
+
+/** When it is due next. By the clocks of the devices that is a time of day, and the moment of the first zone is of no use. */
+const next = (schedule) => (schedule.nextLocal?.length ? `${moment(new Date(schedule.nextLocal[0]))} on each device` : time(schedule.next[0]));
+
+/** The times at which a schedule is due, as moments and with the clock that they are of. */
+const dues = (schedule) => (schedule.nextLocal
+  ? schedule.nextLocal.map((text) => ({ at: new Date(text).getTime(), schedule, clock: "on each device" }))
+  : schedule.next.map((at) => ({ at, schedule })));
 
 /** The days on which something is due, with what is. */
 export function calendar(found) {
-  const due = found.flatMap((schedule) => schedule.next.map((at) => ({ at, schedule }))).sort((left, right) => left.at - right.at).slice(0, 30);
+  const due = found.flatMap(dues).sort((left, right) => left.at - right.at).slice(0, 30);
   if (!due.length) return empty("No sends are scheduled.");
   const days = new Map();
   for (const entry of due) days.set(dayOf(entry.at), [...(days.get(dayOf(entry.at)) || []), entry]);
   return h("ol", { class: "calendar" }, [...days].map(([day, entries]) => h("li", { key: day },
     h("h3", null, day),
-    h("ul", null, entries.map(({ at, schedule }) => h("li", { key: `${schedule.id} ${at}`, class: "due" },
-      time(at, minuteOf), h("span", { class: "cut" }, schedule.request.notification.title || schedule.request.notification.message),
+    h("ul", null, entries.map(({ at, schedule, clock }) => h("li", { key: `${schedule.id} ${at}`, class: "due" },
+      time(at, minuteOf), clock && h("span", { class: "hint" }, clock), h("span", { class: "cut" }, schedule.request.notification.title || schedule.request.notification.message),
       h("code", { class: "cut wide" }, schedule.request.notification.audience || "own devices")))))));
 }

@@ -45,7 +45,7 @@ export function send(route, redraw) {
       heading(`Send #${id}`,
         found.value && found.value.status.state !== "cancelled" && may("recall-a-send", "own")
           && button("Recall", { kind: "danger", onclick: recall, "data-testid": "recall" })),
-      found.view((value) => [about(value), outcomes(value.status, rate), warnings(value.status)]),
+      found.view((value) => [about(value), outcomes(value.status, rate), localTimes(value.status), warnings(value.status)]),
       explain && card("Why did a person get it, or not?", { key: "explain" }, explain.view()),
       failures && card("Failed devices", { key: "failures" },
         field("Outcome", select({
@@ -88,6 +88,18 @@ function outcomes(status, rate) {
         h("span", { class: "funnel-bar", "aria-hidden": "true", variables: { "--part": `${Math.min(100, (100 * receipts[kind]) / (counts.accepted || 1))}%` } }),
         h("span", { class: "funnel-count" }, receipts[kind] >= 10_000 ? `${count(receipts[kind])} or more` : count(receipts[kind]))))),
     failedOf(counts) > 0 && h("p", { class: "hint" }, h("a", { href: "/docs/outcomes" }, "What each outcome means")));
+}
+
+/** Of a send by the clocks of the devices: when it is due where, and what is done. */
+function localTimes({ localTimes: moments }) {
+  if (!moments) return null;
+  return card("Local times", { key: "local-times" },
+    h("table", { class: "numbers", "aria-label": "Local times" },
+      h("thead", null, h("tr", null, h("th", { scope: "col" }, "Due"), h("th", { scope: "col" }, "Time zones"), h("th", { scope: "col" }, "State"))),
+      h("tbody", null, moments.map(({ dueAt, timeZones, includesOtherZones, isOver }) => h("tr", { key: dueAt },
+        h("th", { scope: "row" }, time(dueAt)),
+        h("td", null, [...timeZones.map((zone) => zone.replaceAll("_", " ")), ...(includesOtherZones ? ["all others"] : [])].join(", ")),
+        h("td", null, badge(isOver ? "done" : dueAt > Date.now() ? "waits" : "under way", isOver ? "good" : "plain")))))));
 }
 
 const warnings = (status) => status.warnings?.length > 0

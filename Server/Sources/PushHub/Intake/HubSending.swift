@@ -25,6 +25,13 @@ public protocol HubSending: Sendable {
     /// How many devices a native send to APNs with this audience would reach now. Throws `conflict` where the hub does not count.
     func count(_ audience: TagExpression) async throws -> AudienceCount
 
+    /// The time zones in which devices of the audience are, for the moments of a send by local time. Those of other devices may be among
+    /// them. Throws `conflict` where the hub knows no zones.
+    func timeZones(of audience: TagExpression) async throws -> Set<String>
+
+    /// How far a send by local time has come, in the order of time; empty for any other.
+    func waves(of id: NotificationID) async throws -> [WaveProgress]
+
     /// The send that was taken under this key; `nil` when there is none.
     func notification(idempotencyKey: String) async throws -> NotificationID?
 
@@ -57,6 +64,16 @@ extension HubSending {
     /// A refusal.
     public func count(_ audience: TagExpression) async throws -> AudienceCount {
         throw ServiceError(.conflict, "the hub elsewhere does not count audiences; the status of a send says how many it reached")
+    }
+}
+
+extension HubSending {
+    /// None.
+    public func waves(of id: NotificationID) async throws -> [WaveProgress] { [] }
+
+    /// A refusal.
+    public func timeZones(of audience: TagExpression) async throws -> Set<String> {
+        throw ServiceError(.conflict, "the hub elsewhere does not know the time zones of devices")
     }
 }
 

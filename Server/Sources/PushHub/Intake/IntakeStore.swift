@@ -6,6 +6,13 @@ public protocol IntakeStore: Sendable {
     /// Compiles an audience by what the index holds of its tags now, and counts it up to `limit`. No expression means every record.
     func compile(_ audience: TagExpression?, in hub: HubID, limit: Int) async throws -> CompiledAudience
 
+    /// The time zones of the hub's devices, and those of an audience alone where the index has at most `limit` entries of it. Devices
+    /// without a zone have none.
+    func timeZones(of audience: TagExpression?, in hub: HubID, limit: Int) async throws -> Set<String>
+
+    /// How many devices each of these zones has, counted up to `limit`.
+    func deviceCounts(ofZones zones: Set<String>, in hub: HubID, limit: Int) async throws -> [String: Int]
+
     /// What was answered to this key before: `accepted` never, else `repeated` or `mismatch`; `nil` for a new key.
     func earlier(_ idempotency: AcceptedSend.Idempotency, in hub: HubID) async throws -> IntakeAnswer?
 
@@ -109,6 +116,9 @@ public protocol TelemetryStore: Sendable {
     func failures(
         of id: NotificationID, outcome: TargetOutcome?, after place: SliceKey, limit: Int, in hub: HubID
     ) async throws -> [TargetFailure]
+
+    /// The waves of a send by local time, in the order of time; none of any other.
+    func waves(of id: NotificationID, in hub: HubID) async throws -> [WaveProgress]
 
     /// How much there is to dispatch, in all hubs.
     func backlog(at now: Timestamp) async throws -> DispatchBacklog

@@ -23,18 +23,20 @@ extension NotificationHub {
         let now = clock.now
         let notification = NotificationID()
         let dueAt = try dueAt(command, now)
+        if let zones = command.zones { try check(zones, of: command, now) }
         let check = MessageCheck(now: now, dueAt: dueAt, fillsCollapseID: settings.fillsCollapseID, limits: settings.limits)
         let message = try check.accepted(command.message, as: command.format, id: notification)
         let recipients = try checked(command.recipients, command.format)
         if let pace = command.pushesPerSecond, !SendCommand.paceRange.contains(pace) {
             throw ServiceError(.invalidField, "pushesPerSecond: it must be a whole number from 1 to 100000")
         }
-        let plan = try await plan(recipients, isScheduled: dueAt > now, command.pushesPerSecond)
+        let plan = try await plan(recipients, command, isScheduled: dueAt > now)
         var send = AcceptedSend(
             hub: id, id: notification, message: message, recipients: recipients, enqueuedAt: now, dueAt: dueAt,
             slices: plan.slices, pushesPerSecond: command.pushesPerSecond, idempotency: idempotency)
         send.targets = plan.targets
         send.query = plan.query
+        send.waves = plan.waves
         return send
     }
 
@@ -43,15 +45,21 @@ extension NotificationHub {
         var slices: SlicePlan
         var targets: Int?
         var query: AudienceQuery?
+        var waves: [SendWave] = []
     }
 
-    private func plan(_ recipients: SendRecipients, isScheduled: Bool, _ pace: Int?) async throws -> DispatchPlan {
+    private func plan(_ recipients: SendRecipients, _ command: SendCommand, isScheduled: Bool) async throws -> DispatchPlan {
         if let handles = recipients.handles {
             return DispatchPlan(slices: SlicePlan(handles: handles.count), targets: handles.count)
         }
         let audience = try await stores.intake.compile(
             recipients.audience, in: id, limit: SlicePlan.singleSliceLimit + 1)
-        let slices = SlicePlan(audience: audience.size, isScheduled: isScheduled, pushesPerSecond: pace)
+        let slices = SlicePlan(
+            audience: audience.size, isScheduled: isScheduled, pushesPerSecond: command.pushesPerSecond)
+        if let zones = command.zones {
+            let waves = try await waves(zones, of: audience, recipients.audience, pace: command.pushesPerSecond)
+            return DispatchPlan(slices: slices, query: audience.query, waves: waves)
+        }
         let isCounted = !isScheduled && audience.size <= SlicePlan.singleSliceLimit
         return DispatchPlan(slices: slices, targets: isCounted ? audience.size : nil, query: audience.query)
     }
@@ -82,7 +90,8 @@ extension NotificationHub {
     }
 
     private func dueAt(_ command: SendCommand, _ now: Timestamp) throws -> Timestamp {
-        guard let dueAt = command.dueAt, dueAt > now else { return now }
+        let wish = command.zones.map { $0.waves.first { $0.moment >= now }?.moment ?? now } ?? command.dueAt
+        guard let dueAt = wish, dueAt > now else { return now }
         guard dueAt <= now + settings.scheduleHorizon else {
             let seconds = settings.scheduleHorizon.components.seconds
             let words = seconds.isMultiple(of: 86_400) ? "\(seconds / 86_400) days" : "\(seconds) seconds"

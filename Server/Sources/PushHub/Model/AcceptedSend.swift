@@ -23,6 +23,8 @@ public struct AcceptedSend: Hashable, Sendable {
     public var enqueuedAt: Timestamp
     public var dueAt: Timestamp
     public var slices: SlicePlan
+    /// Of a send by local time, in place of `slices`.
+    public var waves: [SendWave] = []
     /// How many devices it is for, as far as that is known now.
     public var targets: Int?
     /// At most so many pushes leave in a second, by each node.
@@ -92,6 +94,26 @@ public struct AcceptedMessage: Hashable, Sendable {
         self.collapseID = collapseID
         self.expiresAt = expiresAt
         self.topic = topic
+    }
+}
+
+/// The part of a send by local time that is due at one moment.
+public struct SendWave: Hashable, Sendable {
+    public var moment: Timestamp
+    /// The zones whose clocks show the time then; `ZoneMoments.otherZones` stands for those that no wave has.
+    public var zones: [String]
+    /// When its pushes are not worth sending any more. Absent means that of the message.
+    public var expiresAt: Timestamp?
+    /// Where its devices are found, besides others.
+    public var query: AudienceQuery
+    public var slices: SlicePlan
+
+    public init(moment: Timestamp, zones: [String], expiresAt: Timestamp? = nil, query: AudienceQuery, slices: SlicePlan) {
+        self.moment = moment
+        self.zones = zones
+        self.expiresAt = expiresAt
+        self.query = query
+        self.slices = slices
     }
 }
 

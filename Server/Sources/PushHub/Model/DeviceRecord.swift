@@ -43,6 +43,8 @@ public struct DeviceRecord: Hashable, Sendable {
     public var pushVariables: [String: String]
     /// Extras of the platform by their wire names, for example `P256DH` or `SecondaryTileName`.
     public var details: [String: String]
+    /// For sends by local time. Clients of the hub protocol do not set it.
+    public var zone = DeviceZone.unknown
 
     public init(
         id: RecordID, kind: Kind, platform: Platform = .apns, handle: DeviceToken?, environment: String? = nil,

@@ -12,6 +12,8 @@ public struct SendCommand: Hashable, Sendable {
     public var recipients: SendRecipients
     /// When it is due; absent means now.
     public var dueAt: Timestamp?
+    /// When it is due in each time zone, in place of `dueAt`. Only for a native send to an audience.
+    public var zones: ZoneMoments?
     /// At most so many pushes of this send leave in a second, 1 to 100,000: it protects what the audience fetches its content
     /// from. Absent means as fast as the push service takes them. Each slice has its share of it, so it holds over all nodes
     /// together (`SlicePlan.share`).
@@ -160,6 +162,7 @@ extension SendCommand {
         ]
         // Only if given, so that the digests of sends without it stay what they were before there was such a field.
         if let pushesPerSecond { words.append("pace \(pushesPerSecond)") }
+        if let zones { words.append("zones \(zones.wish)") }
         if format != .native(.apns) { words.append("format \(format.text)") }
         if let handles = recipients.handles { words.append("handles \(handles.map(\.text).joined(separator: " "))") }
         for field in [Array(message.body)] + words.map({ $0.map { Array("=\($0)".utf8) } ?? [] }) {

@@ -64,6 +64,10 @@ public protocol DeviceStore: Sendable {
     /// Removes records that expired before the moment, at most `limit`; returns how many. Call it again until it returns 0.
     func sweep(expiredBefore moment: Timestamp, limit: Int) async throws -> Int
 
+    /// Gives devices the time zone that they reported too soon after another, where that is long enough ago by now, at most `limit`;
+    /// returns how many were looked at. Call it again until it returns 0.
+    func settleZones(at now: Timestamp, limit: Int) async throws -> Int
+
     /// Records with this handle, lowest slice key first, at most `limit`.
     func devices(with handle: DeviceToken, platform: Platform, in hub: HubID, limit: Int) async throws -> [DeviceRecord]
 

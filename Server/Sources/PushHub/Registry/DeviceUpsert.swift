@@ -25,6 +25,8 @@ public struct DeviceUpsert: Hashable, Sendable {
     public var expiresByDefault: Bool
     /// What has to be so for the change to be made.
     public var precondition: DevicePrecondition
+    /// The time zone that the device reports, by its name in the tz database; absent when it says nothing about it.
+    public var timeZone: String?
 
     public init(
         id: RecordID, kind: DeviceRecord.Kind, platform: Platform = .apns, handle: DeviceToken?, environment: String? = nil,
@@ -67,6 +69,7 @@ extension DeviceUpsert {
             try DeviceCheck.template(template, platform)
         }
         try DeviceCheck.expiry(expiresAt, at: now)
+        try DeviceCheck.timeZone(timeZone)
         return request
     }
 
@@ -93,6 +96,14 @@ enum DeviceCheck {
             throw ServiceError(.invalidField, "a device cannot be given a tag that begins with $")
         }
         return unique
+    }
+
+    static func timeZone(_ name: String?) throws {
+        guard let name else { return }
+        guard (1...64).contains(name.utf8.count), name.utf8.allSatisfy({ $0.isASCIILetterOrDigit || "+-_/".utf8.contains($0) })
+        else {
+            throw ServiceError(.invalidField, "a time zone is a name of the tz database, such as Europe/Berlin")
+        }
     }
 
     static func id(_ id: RecordID) throws {

@@ -137,6 +137,7 @@ extension SQLBackendStore {
                 let isTheirs = traces.areAll(of: old)
                 try await database.writing { connection in
                     try connection.run(ErasureSQL.updateSend, [.text(audience)] + key)
+                    try connection.run(ErasureSQL.updateSlices, key)
                     if isTheirs { try connection.run(ErasureSQL.blankEnded, [.bytes(Array("{}".utf8))] + key) }
                 }
             }
@@ -152,7 +153,8 @@ private enum ErasureSQL {
         owned + [
             selectPage, selectAudiences, updateAudience, deleteKey, selectReceipts, loosenReceipt, selectSchedules,
             updateSchedule,
-            loosenKeys, loosenTokens, selectTagged, selectSends, updateSend, blankEnded, deleteFeedback, loosenFailures,
+            loosenKeys, loosenTokens, selectTagged, selectSends, updateSend, updateSlices, blankEnded, deleteFeedback,
+            loosenFailures,
         ]
 
     /// What goes with the user as it is.
@@ -232,6 +234,8 @@ private enum ErasureSQL {
     /// The compiled audience names the user as well; the audience of a running send is compiled again.
     static let updateSend = SQLStatement(
         "UPDATE notifications SET audience = $1, audience_query = NULL WHERE hub_id = $2 AND notification_id = $3")
+    static let updateSlices = SQLStatement(
+        "UPDATE slices SET audience_query = NULL WHERE hub_id = $1 AND notification_id = $2 AND audience_query IS NOT NULL")
     static let blankEnded = SQLStatement(
         """
         UPDATE notifications SET body = $1, collapse_id = NULL

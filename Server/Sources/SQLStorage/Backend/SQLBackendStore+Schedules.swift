@@ -40,7 +40,7 @@ extension SQLBackendStore {
             try transaction.claimContents(of: draft, at: now)
             try transaction.run(
                 ScheduleSQL.replace, id, request, draft.audience.description, draft.contentID, draft.request.notification.thumbID,
-                draft.next?.number ?? 0, draft.next?.dueAt)
+                draft.next?.number ?? 0, draft.next?.dueAt, now)
             try transaction.releaseContents(of: old.draft, at: now)
             try transaction.audit(entry)
             return try transaction.schedule(id)
@@ -172,15 +172,16 @@ private enum ScheduleSQL {
                 next: dueAt.map { ScheduleOccurrence(number: number, dueAt: $0) }),
             state: try row.parsed(8) { Schedule.State(rawValue: $0) }, sent: Int(try row.integer(9)),
             missed: Int(try row.integer(10)), lastSend: try row.optionalInteger(11) == nil ? nil : try row.richID(11),
-            fault: try row.optionalText(12), createdAt: try row.moment(13))
+            fault: try row.optionalText(12), createdAt: try row.moment(13),
+            askedAt: try row.moment(15))
         schedule.isReadable = request != nil && audience != nil
         return schedule
     }
 
-    static let columnCount = 15
+    static let columnCount = 16
     private static let columns = """
         schedule_id, revision, owner_id, owner_name, request, audience, occurrence, due_at, state, sent, missed, last_rich_id, fault,
-        created_at, content_id
+        created_at, content_id, asked_at
         """
     static let countWaiting = SQLStatement(
         "SELECT COUNT(*) FROM schedules WHERE app_id = $1 AND owner_id = $2 AND state = 'waiting'")
@@ -188,13 +189,13 @@ private enum ScheduleSQL {
         """
         INSERT INTO schedules
             (app_id, schedule_id, revision, owner_id, owner_name, request, audience, content_id, thumb_id, state, occurrence, due_at,
-             attempt_at, sent, missed, repeat_key, repeat_digest, created_at)
-        VALUES ($1, $2, 1, $3, $4, $5, $6, $7, $8, 'waiting', $9, $10, $10, 0, 0, $11, $12, $13)
+             attempt_at, sent, missed, repeat_key, repeat_digest, created_at, asked_at)
+        VALUES ($1, $2, 1, $3, $4, $5, $6, $7, $8, 'waiting', $9, $10, $10, 0, 0, $11, $12, $13, $13)
         """)
     static let replace = SQLStatement(
         """
         UPDATE schedules SET revision = revision + 1, request = $3, audience = $4, content_id = $5, thumb_id = $6, occurrence = $7,
-            due_at = $8, attempt_at = $8, fault = NULL
+            due_at = $8, attempt_at = $8, asked_at = $9, fault = NULL
         WHERE app_id = $1 AND schedule_id = $2
         """)
     static let advance = SQLStatement(

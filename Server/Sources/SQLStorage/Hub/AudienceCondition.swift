@@ -11,23 +11,27 @@ struct AudienceShape: Hashable {
     /// 0 where nothing is left to compare.
     let restTags: Int
     let isTemplate: Bool
+    /// Whether only those are meant that are due at one moment of a send by local time.
+    let isZoned: Bool
 
     private static let coverLengths = [0, 1, 2, 4, 8, TagExpressionLimits.tagsInAlternatives]
     private static let restLengths = [0, 1, 2, 3, TagExpressionLimits.tags]
+    private static let zonedRestLengths = [0, 1, TagExpressionLimits.tags]
 
-    private init(coverTags: Int, restTags: Int, isTemplate: Bool) {
-        (self.coverTags, self.restTags, self.isTemplate) = (coverTags, restTags, isTemplate)
+    private init(coverTags: Int, restTags: Int, isTemplate: Bool, isZoned: Bool = false) {
+        (self.coverTags, self.restTags, self.isTemplate, self.isZoned) = (coverTags, restTags, isTemplate, isZoned)
     }
 
-    init(_ query: AudienceQuery, _ format: SendFormat) {
+    init(_ query: AudienceQuery, _ format: SendFormat, isZoned: Bool) {
+        self.isZoned = isZoned
         let cover = if case .tags(let tags) = query.cover { tags.count } else { 0 }
         let rest = query.rest?.tags.count ?? 0
         coverTags = Self.coverLengths.first { $0 >= cover } ?? cover
-        restTags = Self.restLengths.first { $0 >= rest } ?? rest
+        restTags = (isZoned ? Self.zonedRestLengths : Self.restLengths).first { $0 >= rest } ?? rest
         isTemplate = format == .template
     }
 
-    /// The same with as long a cover as there is: for statements that only ask whether a record has one of its tags.
+    /// The same with as long a cover as there is, and in every zone: for statements that only ask whether a record has one of its tags.
     var withLongCover: AudienceShape {
         AudienceShape(coverTags: min(coverTags, 1) * (Self.coverLengths.last ?? 0), restTags: restTags, isTemplate: isTemplate)
     }
@@ -35,9 +39,13 @@ struct AudienceShape: Hashable {
     /// Every shape that a query can have.
     static let all: [AudienceShape] = coverLengths.flatMap { cover in
         // More tags than this are joined by || alone.
-        restLengths.filter { $0 == 0 || cover < TagExpressionLimits.tagsInAlternatives }.flatMap { rest in
+        let isLong = cover == TagExpressionLimits.tagsInAlternatives
+        let common = restLengths.filter { $0 == 0 || !isLong }.flatMap { rest in
             [false, true].map { AudienceShape(coverTags: cover, restTags: rest, isTemplate: $0) }
         }
+        // Twenty zones may cover an audience of which something is left to compare.
+        return common
+            + zonedRestLengths.map { AudienceShape(coverTags: cover, restTags: $0, isTemplate: false, isZoned: true) }
     }
 }
 
@@ -45,12 +53,14 @@ struct AudienceShape: Hashable {
 /// search for records with the same device token use it.
 ///
 /// Its values are `$1` and on of a statement: hub, order number of the send, now, platform, the tags of the cover, and the table and the
-/// tags of the rest.
+/// tags of the rest. Of a send by local time notification and moment follow.
 struct AudienceCondition {
     let shape: AudienceShape
 
     /// The number of the first value that is the statement's own.
-    var next: Int { 5 + shape.coverTags + (shape.restTags == 0 ? 0 : 1 + shape.restTags) }
+    var next: Int { zonePlace + (shape.isZoned ? 2 : 0) }
+
+    private var zonePlace: Int { 5 + shape.coverTags + (shape.restTags == 0 ? 0 : 1 + shape.restTags) }
 
     /// The values of the tags that cover the audience.
     var coverPlaces: Range<Int> { 5..<5 + shape.coverTags }
@@ -99,6 +109,31 @@ struct AudienceCondition {
     }
 }
 
+extension AudienceCondition {
+    /// Whether the record that is called `name` is due at the moment of the slice; `nil` for a send that is due everywhere at once.
+    ///
+    /// The zone is the one that counts after a change (`DeviceZone`).
+    func isDue(_ name: String) -> String? {
+        guard shape.isZoned else { return nil }
+        let counting = """
+            CASE WHEN \(name).zone_changed_at IS NULL THEN \(name).time_zone ELSE COALESCE(
+                (SELECT f.time_zone FROM notification_zones f WHERE \(isRow("f", of: "\(name).former_zone"))
+                    AND (f.moment <= \(name).zone_changed_at
+                        OR COALESCE(\(moment(of: "\(name).time_zone")), 0) <= \(name).zone_changed_at)),
+                \(name).time_zone) END
+            """
+        return "$\(zonePlace + 1) = COALESCE(\(moment(of: counting)), \(moment(of: "''")))"
+    }
+
+    private func moment(of zone: String) -> String {
+        "(SELECT z.moment FROM notification_zones z WHERE \(isRow("z", of: zone)))"
+    }
+
+    private func isRow(_ row: String, of zone: String) -> String {
+        "\(row).hub_id = $1 AND \(row).notification_id = $\(zonePlace) AND \(row).time_zone = \(zone)"
+    }
+}
+
 /// The audience of a send, and what else of the send a statement needs to find it.
 struct SendAudience {
     var hub: HubID
@@ -107,8 +142,16 @@ struct SendAudience {
     /// The order number of the send.
     var mark: OrderNumber
     var now: Timestamp
+    /// Of a send by local time.
+    var wave: Wave?
 
-    var shape: AudienceShape { AudienceShape(query, format) }
+    /// The part of a send that is due at one moment.
+    struct Wave {
+        var notification: NotificationID
+        var moment: Timestamp
+    }
+
+    var shape: AudienceShape { AudienceShape(query, format, isZoned: wave != nil) }
 
     /// The platform of every target of a native send.
     var platform: Platform? { if case .native(let platform) = format { platform } else { nil } }
@@ -123,6 +166,7 @@ struct SendAudience {
             let table = Self.filled(rest.table, tags: rest.tags.count, to: shape.restTags)
             values += [.integer(Int64(bitPattern: table))] + Self.filled(rest.tags, to: shape.restTags)
         }
+        if shape.isZoned, let wave { values += [.text(wave.notification.text), .integer(wave.moment.milliseconds)] }
         return values
     }
 
@@ -172,7 +216,7 @@ enum AudienceIndex {
         }
     }
 
-    private static func count(_ tag: String, _ hub: HubID, limit: Int, _ connection: any SQLConnection) throws -> Int {
+    static func count(_ tag: String, _ hub: HubID, limit: Int, _ connection: any SQLConnection) throws -> Int {
         let row = try connection.row(countTag, [.integer(hub.number), .text(tag), .integer(Int64(limit))])
         return Int(try row?.integer(0) ?? 0)
     }

@@ -57,7 +57,7 @@ enum AudienceStatements {
 
 extension AudienceShape {
     /// Whether a walk ends somewhere even if it finds nothing: where few of many entries may match, or several tags are merged.
-    fileprivate var isBounded: Bool { restTags > 0 || coverTags > 1 }
+    fileprivate var isBounded: Bool { restTags > 0 || coverTags > 1 || isZoned }
 }
 
 /// The text of a walk. Behind the values of the condition stand the key after which it begins, the last key, how many targets it
@@ -106,7 +106,7 @@ private struct WalkText {
                 "device_tags t CROSS JOIN devices d WHERE t.hub_id = $1 AND t.tag = $5"
             )
         let name = shape.coverTags == 0 ? "d" : "t"
-        let target = shape.coverTags == 0 ? condition.isTarget("d") : record(of: "t")
+        let target = shape.coverTags == 0 ? dueTarget : record(of: "t")
         let rest = condition.matchesRest(name).map { " AND \($0)" } ?? ""
         return page(
             """
@@ -152,7 +152,11 @@ private struct WalkText {
 
     /// The record of an entry. `CROSS JOIN` makes SQLite read entries first and in their order.
     private func record(of name: String) -> String {
-        "d.hub_id = $1 AND d.slice_key = \(name).slice_key AND \(condition.isTarget("d"))"
+        "d.hub_id = $1 AND d.slice_key = \(name).slice_key AND \(dueTarget)"
+    }
+
+    private var dueTarget: String {
+        [condition.isTarget("d"), condition.isDue("d")].compactMap(\.self).joined(separator: " AND ")
     }
 
     /// All devices of a native send have the same platform, and none has a template.
@@ -246,7 +250,7 @@ struct AudienceWalk {
     /// entries that do not match in thousands of pages.
     private func scanned(limit: Int, scanLimit: Int) -> Int {
         guard shape.coverTags > 1 else { return max(scanLimit - 1, 0) }
-        let isDense = shape.restTags == 0 && send.format == .native(.apns)
+        let isDense = shape.restTags == 0 && send.format == .native(.apns) && !shape.isZoned
         let wanted = isDense ? max(limit, Self.minimumDense) : max(2 * limit, Self.minimumMerged)
         return max(limit, min(scanLimit, wanted))
     }

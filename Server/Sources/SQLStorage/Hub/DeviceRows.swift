@@ -28,14 +28,22 @@ enum DeviceRows {
         from old: DeviceRecord?, to new: DeviceRecord?, in hub: HubID, _ connection: any SQLConnection
     ) throws {
         guard let key = (new ?? old)?.sliceKey else { return }
-        let before = old?.matchingTags ?? []
-        let after = new?.matchingTags ?? []
+        try change(old?.matchingTags ?? [], to: new?.matchingTags ?? [], entry: \.folded, [.integer(hub.number)], key, connection)
+        try change(
+            old?.zone.indexEntries ?? [], to: new?.zone.indexEntries ?? [], entry: \.self, [.integer(hub.number)], key, connection
+        )
+    }
+
+    private static func change<Entry>(
+        _ before: Set<Entry>, to after: Set<Entry>, entry: (Entry) -> String, _ hub: [SQLValue], _ key: SliceKey,
+        _ connection: any SQLConnection
+    ) throws {
         guard before != after else { return }
-        for tag in before.subtracting(after) {
-            try connection.run(deleteTag, [.integer(hub.number), .text(tag.folded), .integer(key.number)])
+        for old in before.subtracting(after) {
+            try connection.run(deleteTag, hub + [.text(entry(old)), .integer(key.number)])
         }
-        for tag in after.subtracting(before) {
-            try connection.run(insertTag, [.integer(hub.number), .text(tag.folded), .integer(key.number)])
+        for new in after.subtracting(before) {
+            try connection.run(insertTag, hub + [.text(entry(new)), .integer(key.number)])
         }
     }
 
@@ -84,8 +92,22 @@ enum DeviceRows {
         try connection.run(deactivateDerived, others)
     }
 
+    /// Stores the zone of a record that is as it was otherwise.
+    static func settle(
+        _ record: DeviceRecord, over old: DeviceRecord, in hub: HubID, _ connection: any SQLConnection
+    ) throws {
+        try connection.run(
+            setZone,
+            [
+                .integer(hub.number), .integer(record.sliceKey.number), .text(record.zone.name), .optional(record.zone.former),
+                .optional(record.zone.changedAt?.milliseconds), .optional(record.zone.next),
+            ])
+        try reindex(from: old, to: record, in: hub, connection)
+    }
+
     static let all = [
-        insertTag, deleteTag, delete, selectForgotten, deactivate, deactivateNative, deactivateDerived, select, selectByKey,
+        setZone, insertTag, deleteTag, delete, selectForgotten, deactivate, deactivateNative, deactivateDerived, select,
+        selectByKey,
         selectDerived,
     ]
 
@@ -95,6 +117,11 @@ enum DeviceRows {
         composed: "SELECT \(DeviceRow.columns) FROM devices WHERE hub_id = $1 AND slice_key = $2")
     private static let selectDerived = SQLStatement(
         composed: "SELECT \(DeviceRow.columns) FROM devices WHERE +hub_id = $1 AND parent = $2 ORDER BY slice_key")
+    private static let setZone = SQLStatement(
+        """
+        UPDATE devices SET time_zone = $3, former_zone = $4, zone_changed_at = $5, next_zone = $6
+        WHERE hub_id = $1 AND slice_key = $2
+        """)
     private static let insertTag = SQLStatement(
         "INSERT INTO device_tags (hub_id, tag, slice_key) VALUES ($1, $2, $3) ON CONFLICT DO NOTHING")
     private static let deleteTag = SQLStatement("DELETE FROM device_tags WHERE hub_id = $1 AND tag = $2 AND slice_key = $3")
@@ -137,7 +164,7 @@ extension DeviceRow {
     private static let list = [
         "record_id", "kind", "platform", "handle", "environment", "topic", "tags", "user_id", "created_at", "registered_at",
         "expires_at", "inactive_at", "version", "slice_key", "template_id", "parent", "own_tags", "push_variables", "details",
-        "order_number",
+        "order_number", "time_zone", "former_zone", "zone_changed_at", "next_zone",
     ]
 
     /// Reads the columns from the start of a row.
@@ -155,6 +182,9 @@ extension DeviceRow {
             sliceKey: SliceKey(try row.integer(13)), parent: try row.optionalText(15).flatMap(RecordID.init),
             pushVariables: try TextMap.read(row.optionalText(17)), details: try TextMap.read(row.optionalText(18)))
         record.order = OrderNumber(try row.integer(19))
+        record.zone = DeviceZone(
+            try row.text(20), former: try row.optionalText(21),
+            changedAt: try row.optionalInteger(22).map(Timestamp.init(milliseconds:)), next: try row.optionalText(23))
         templateID = try row.optionalInteger(14).map(TemplateID.init)
         ownTags = try row.optionalText(16).map(Self.tags) ?? []
     }
@@ -216,6 +246,7 @@ struct DeviceWriting {
     private static func isIndexedAlike(_ old: DeviceRow, _ row: Row) -> Bool {
         old.record.handle == row.record.handle && old.record.platform == row.record.platform && old.templateID == row.templateID
             && old.record.parent == row.record.parent && old.record.expiresAt == row.record.expiresAt
+            && old.record.zone == row.record.zone
     }
 
     private func insert(_ row: Row) throws -> (SliceKey, OrderNumber) {
@@ -286,6 +317,10 @@ extension DeviceWriting {
             Column("form") { .integer(DeviceRow.form($0.record.template)) },
             Column("template_id") { .optional($0.templateID?.number) },
             Column("parent") { .optional($0.record.parent?.text) },
+            Column("time_zone") { .text($0.record.zone.name) },
+            Column("former_zone") { .optional($0.record.zone.former) },
+            Column("zone_changed_at") { .optional($0.record.zone.changedAt?.milliseconds) },
+            Column("next_zone") { .optional($0.record.zone.next) },
         ]
 
     static let all = [insert, refresh, replace, markShared]

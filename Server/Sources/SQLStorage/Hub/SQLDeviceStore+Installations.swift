@@ -82,6 +82,7 @@ extension SQLDeviceStore {
             var record = part.record
             let before = record.parent == nil ? old : derived[record.id]
             record.createdAt = before?.record.createdAt ?? now
+            record.zone = before?.record.zone ?? .unknown
             _ = try writing.put(record, ownTags: part.ownTags, over: before)
         }
         return DeviceInstallation(

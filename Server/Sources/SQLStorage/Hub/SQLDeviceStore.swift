@@ -84,6 +84,21 @@ public struct SQLDeviceStore: DeviceStore {
 }
 
 extension SQLDeviceStore {
+    public func settleZones(at now: Timestamp, limit: Int) async throws -> Int {
+        try await database.writing { connection in
+            let until = now - DeviceZone.settling
+            let found = try connection.rows(Self.selectUnsettled, [.integer(until.milliseconds), .integer(Int64(limit))])
+            for row in found {
+                let (hub, key) = (HubID(try row.integer(0)), SliceKey(try row.integer(1)))
+                guard let old = try DeviceRows.find(key, in: hub, connection), let next = old.record.zone.next else { continue }
+                var record = old.record
+                record.zone = record.zone.reported(next, at: now)
+                try DeviceRows.settle(record, over: old.record, in: hub, connection)
+            }
+            return found.count
+        }
+    }
+
     /// What an installation of that name has besides goes with what the request replaces.
     private static func clear(
         _ old: DeviceRow, for request: DeviceUpsert, _ hub: HubID, _ connection: any SQLConnection
@@ -112,15 +127,25 @@ extension SQLDeviceStore {
     }
 
     private static func record(_ request: DeviceUpsert, over old: DeviceRow?, _ now: Timestamp) -> DeviceRecord {
-        DeviceRecord(
+        var record = DeviceRecord(
             id: request.id, kind: request.kind, platform: request.platform, handle: request.handle,
             environment: request.environment, topic: request.topic, tags: request.tags, userID: request.userID,
             createdAt: old?.record.createdAt ?? now, registeredAt: now, expiresAt: request.expiresAt,
             version: (old?.record.version ?? 0) + 1, template: request.template, pushVariables: request.pushVariables,
             details: request.details)
+        // A device that is new has had no zone before.
+        record.zone = old?.record.zone ?? DeviceZone(request.timeZone ?? "")
+        if let reported = request.timeZone { record.zone = record.zone.reported(reported, at: now) }
+        return record
     }
 
-    static let all = [selectOthers, count, selectExpired] + listStatements
+    static let all = [selectOthers, count, selectExpired, selectUnsettled] + listStatements
+
+    private static let selectUnsettled = SQLStatement(
+        """
+        SELECT hub_id, slice_key FROM devices WHERE next_zone IS NOT NULL AND zone_changed_at <= $1
+        ORDER BY zone_changed_at, hub_id, slice_key LIMIT $2
+        """)
 
     private static let selectOthers = SQLStatement(
         composed: """

@@ -247,6 +247,7 @@ extension SQLHubStore {
         piece("outcome_reasons", "notification_id, slice, platform, outcome, reason"),
         piece("target_failures", "notification_id, slice, slice_key"),
         piece("direct_handles", "notification_id, position"),
+        piece("notification_zones", "notification_id, time_zone"),
         piece("notifications", "notification_id"),
         piece("feedback", "number"),
         piece("jobs", "number"),

@@ -16,6 +16,24 @@ public struct SQLIntakeStore: IntakeStore {
         }
     }
 
+    public func timeZones(of audience: TagExpression?, in hub: HubID, limit: Int) async throws -> Set<String> {
+        try await database.reading { connection in
+            let query = try AudienceIndex.query(audience, hub, connection)
+            guard case .tags(let tags) = query.cover,
+                try AudienceIndex.size(query, hub, limit: limit + 1, connection) <= limit
+            else { return try ZoneRows.all(in: hub, connection) }
+            return try ZoneRows.zones(ofTags: tags, in: hub, connection)
+        }
+    }
+
+    public func deviceCounts(ofZones zones: Set<String>, in hub: HubID, limit: Int) async throws -> [String: Int] {
+        try await database.reading { connection in
+            try zones.reduce(into: [:]) {
+                $0[$1] = try AudienceIndex.count(DeviceZone.indexEntry($1), hub, limit: limit, connection)
+            }
+        }
+    }
+
     public func earlier(_ idempotency: AcceptedSend.Idempotency, in hub: HubID) async throws -> IntakeAnswer? {
         try await database.reading { try Self.find(idempotency, hub, $0) }
     }
@@ -41,10 +59,11 @@ public struct SQLIntakeStore: IntakeStore {
             // What is scheduled gets its mark when it begins.
             let mark = send.isScheduled ? nil : try OrderNumbers.mark(connection)
             try connection.run(Self.insert, try Self.values(send, mark))
-            for (number, range) in send.slices.ranges.enumerated() {
-                try connection.run(Self.insertSlice, Self.values(range, number, send))
+            for (number, slice) in send.allSlices.enumerated() {
+                try connection.run(Self.insertSlice, slice.values(number, of: send))
             }
             try DirectRows.insert(send, connection)
+            try ZoneRows.insert(send, connection)
             return .accepted
         }
     }
@@ -157,7 +176,7 @@ extension SQLIntakeStore {
             .integer(Int64(send.message.priority)), .optional(send.message.collapseID), .optional(send.message.topic),
             .optional(send.message.expiresAt?.milliseconds), .optional(send.audience?.description), .text(state.rawValue),
             .integer(send.enqueuedAt.milliseconds), .integer(send.dueAt.milliseconds),
-            .integer(Int64(send.slices.ranges.count)), .optional(send.pushesPerSecond.map(Int64.init)),
+            .integer(Int64(send.allSlices.count)), .optional(send.pushesPerSecond.map(Int64.init)),
             .text(send.message.format.text), .integer(send.recipients.handles == nil ? 0 : 1),
             .optional(mark?.number), .optional(send.targets.map(Int64.init)), .optional(try query(of: send)),
         ]
@@ -167,14 +186,6 @@ extension SQLIntakeStore {
     private static func query(of send: AcceptedSend) throws -> String? {
         guard send.audience != nil else { return nil }
         return try (send.query ?? AudienceIndex.compiled(send.audience)).stored
-    }
-
-    private static func values(_ range: SlicePlan.Range, _ number: Int, _ send: AcceptedSend) -> [SQLValue] {
-        [
-            .integer(send.hub.number), .text(send.id.text), .integer(Int64(number)), .integer(range.after.number),
-            .integer(range.last.number), .integer(send.slices.weight.rawValue), .integer(send.dueAt.milliseconds),
-            .optional(send.pushesPerSecond.map { Int64(send.slices.share(of: $0, slice: number)) }),
-        ]
     }
 
     static let all =
@@ -196,8 +207,8 @@ extension SQLIntakeStore {
     private static let insertSlice = SQLStatement(
         """
         INSERT INTO slices (hub_id, notification_id, slice, cursor_key, last_key, weight, walked, failures, ready_at,
-            pushes_per_second, epoch)
-        VALUES ($1, $2, $3, $4, $5, $6, 0, 0, $7, $8, 0)
+            pushes_per_second, epoch, moment, expires_at, audience_query)
+        VALUES ($1, $2, $3, $4, $5, $6, 0, 0, $7, $8, 0, $9, $10, $11)
         """)
     private static let insertKey = SQLStatement(
         """
@@ -246,6 +257,38 @@ extension SQLIntakeStore {
             WHERE s.hub_id = pending_targets.hub_id AND s.notification_id = pending_targets.notification_id
                 AND s.slice = pending_targets.slice)
         """)
+}
+
+/// One slice that is to be stored.
+private struct NewSlice {
+    var range: SlicePlan.Range
+    var weight: SliceWeight
+    /// The slice's part of the send's pace.
+    var share: Int?
+    var wave: SendWave?
+
+    func values(_ number: Int, of send: AcceptedSend) -> [SQLValue] {
+        [
+            .integer(send.hub.number), .text(send.id.text), .integer(Int64(number)), .integer(range.after.number),
+            .integer(range.last.number), .integer(weight.rawValue),
+            .integer((wave.map { max($0.moment, send.enqueuedAt) } ?? send.dueAt).milliseconds), .optional(share.map(Int64.init)),
+            .optional(wave?.moment.milliseconds), .optional(wave?.expiresAt?.milliseconds), .optional(wave?.query.stored),
+        ]
+    }
+}
+
+extension AcceptedSend {
+    /// The slices of all waves, or those of a send that is due everywhere at once.
+    fileprivate var allSlices: [NewSlice] {
+        waves.isEmpty ? slices(slices, nil) : waves.flatMap { slices($0.slices, $0) }
+    }
+
+    private func slices(_ plan: SlicePlan, _ wave: SendWave?) -> [NewSlice] {
+        plan.ranges.enumerated().map { number, range in
+            NewSlice(
+                range: range, weight: plan.weight, share: pushesPerSecond.map { plan.share(of: $0, slice: number) }, wave: wave)
+        }
+    }
 }
 
 /// The numbers that say what came first. They go up with marks alone, so that a record costs no write of the counter; on PostgreSQL

@@ -276,10 +276,14 @@ extension SQLSliceQueue {
     /// What the audience is read by; `nil` for a direct send.
     private static func audience(_ row: SQLRow, _ format: SendFormat, _ request: PageRequest) throws -> SendAudience? {
         guard try row.integer(11) == 0 else { return nil }
+        let slice = request.lease.id
         return SendAudience(
-            hub: request.lease.id.hub, query: try query(try row.optionalText(14), of: try row.optionalText(7)), format: format,
+            hub: slice.hub, query: try query(try row.optionalText(14), of: try row.optionalText(7)), format: format,
             // Every send that is leased has one.
-            mark: try row.optionalInteger(8).map(OrderNumber.init) ?? .last, now: request.now)
+            mark: try row.optionalInteger(8).map(OrderNumber.init) ?? .last, now: request.now,
+            wave: try row.optionalInteger(15).map {
+                SendAudience.Wave(notification: slice.notification, moment: Timestamp(milliseconds: $0))
+            })
     }
 
     /// The compiled audience. One that an older program stored, or a newer one in another form, is compiled here.
@@ -327,11 +331,12 @@ extension SQLSliceQueue {
 
     private static let selectSend = SQLStatement(
         """
-        SELECT n.state, n.body, n.push_type, n.priority, n.collapse_id, n.topic, n.expires_at, n.audience, n.order_mark,
+        SELECT n.state, n.body, n.push_type, n.priority, n.collapse_id, n.topic, COALESCE(s.expires_at, n.expires_at), n.audience,
+            n.order_mark,
             n.pushes_per_second, n.format, n.is_direct,
             (SELECT COUNT(*) FROM pending_targets p
                 WHERE p.hub_id = s.hub_id AND p.notification_id = s.notification_id AND p.slice = s.slice),
-            n.due_at, n.audience_query
+            COALESCE(s.moment, n.due_at), COALESCE(s.audience_query, n.audience_query), s.moment
         FROM slices s JOIN notifications n ON n.hub_id = s.hub_id AND n.notification_id = s.notification_id
         WHERE s.hub_id = $1 AND s.notification_id = $2 AND s.slice = $3 AND s.epoch = $4 AND s.owner IS NOT NULL
         """)

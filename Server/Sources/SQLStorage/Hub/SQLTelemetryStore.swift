@@ -45,6 +45,10 @@ public struct SQLTelemetryStore: TelemetryStore {
         }
     }
 
+    public func waves(of id: NotificationID, in hub: HubID) async throws -> [WaveProgress] {
+        try await database.reading { try ZoneRows.waves([.integer(hub.number), .text(id.text)], $0) }
+    }
+
     public func backlog(at now: Timestamp) async throws -> DispatchBacklog {
         try await database.reading { connection in
             var backlog = DispatchBacklog()
@@ -71,6 +75,7 @@ public struct SQLTelemetryStore: TelemetryStore {
                 try connection.run(Self.deleteTallies, row.values)
                 try FailureRows.delete(row.values, connection)
                 try connection.run(DirectRows.delete, row.values)
+                try connection.run(ZoneRows.delete, row.values)
             }
             return ended.count + (try connection.run(Self.deleteKeys, values))
                 + (try connection.run(FeedbackRows.deleteOld, values))

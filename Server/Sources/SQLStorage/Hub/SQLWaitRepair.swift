@@ -60,11 +60,11 @@ extension SQLWaitRepair {
         SQLStatement("UPDATE jobs SET leased_until = $1 WHERE owner IS NOT NULL AND leased_until > $2"),
     ]
     private static let beginnings = [
-        // What is not scheduled was ready when it was accepted.
+        // What is not scheduled was ready when it was accepted. A wave keeps its moment.
         SQLStatement(
             """
             UPDATE slices SET ready_at = $1
-            WHERE ready_at > $1 AND epoch = 0 AND EXISTS (
+            WHERE ready_at > $1 AND epoch = 0 AND (moment IS NULL OR moment <= $1) AND EXISTS (
                 SELECT 1 FROM notifications n
                 WHERE n.hub_id = slices.hub_id AND n.notification_id = slices.notification_id AND n.state = 'accepted')
             """),

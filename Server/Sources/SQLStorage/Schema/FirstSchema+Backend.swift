@@ -130,8 +130,9 @@ extension FirstSchema {
             // One rich notification, by its rich id. It is readable for those whom `audience` meant between `start_order` and `end_order`.
             // `completed_at` is the moment at which the hub was done with it, `ended_at` that at which it was completed, recalled or refused.
             //
-            // The columns from `push_body` on are the outbox: the push for the hub, the idempotency key under which the hub gets it, the
-            // notification id that the hub gave, and what is left to do from `work_at` on.
+            // The columns from `push_body` on are the outbox: the push for the hub, the local time at which it is due (`LocalDelivery` in
+            // JSON), the idempotency key under which the hub gets it, the notification id that the hub gave, and what is left to do from
+            // `work_at` on.
             """
             CREATE TABLE rich_notifications (
                 app_id \(integer) NOT NULL,
@@ -160,6 +161,7 @@ extension FirstSchema {
                 priority \(integer) NOT NULL,
                 collapse_id \(text),
                 pushes_per_second \(integer),
+                local_time \(text),
                 hub_key \(text) NOT NULL,
                 tracking_id \(text),
                 work \(text),
@@ -196,7 +198,8 @@ extension FirstSchema {
             CREATE INDEX repeat_keys_by_age ON repeat_keys (app_id, created_at);
             """,
             // One send that is due later: `request` is a `ScheduleRequest` in JSON without its audience. While it waits it is due at
-            // `due_at`, for the date `occurrence` of its rule, and tried at `attempt_at`. `revision` counts its changes.
+            // `due_at`, for the date `occurrence` of its rule, and tried at `attempt_at`. `revision` counts its changes, of which the
+            // sender made the last at `asked_at`.
             """
             CREATE TABLE schedules (
                 app_id \(integer) NOT NULL,
@@ -219,6 +222,7 @@ extension FirstSchema {
                 repeat_key \(text),
                 repeat_digest \(bytes),
                 created_at \(integer) NOT NULL,
+                asked_at \(integer) NOT NULL,
                 ended_at \(integer),
                 PRIMARY KEY (app_id, schedule_id));
             CREATE INDEX schedules_by_attempt ON schedules (app_id, attempt_at, schedule_id) WHERE attempt_at IS NOT NULL;

@@ -42,6 +42,9 @@ extension FirstSchema {
             // had, the same handle and form. `parent` is the installation of a part. `tags` are the tags as given, `own_tags` those of a
             // part without the tags of its installation. `inactive_at` is the moment at which the token became inactive.
             //
+            // `time_zone` is empty while it is not known. `former_zone` held until `zone_changed_at`, and `next_zone` was reported too soon
+            // after that to hold yet.
+            //
             // What only a look at one device needs comes last, so that a walk need not read that far.
             """
             CREATE TABLE devices (
@@ -68,15 +71,20 @@ extension FirstSchema {
                 push_variables \(text),
                 details \(text),
                 created_at \(integer),
+                time_zone \(text) NOT NULL DEFAULT '',
+                former_zone \(text),
+                zone_changed_at \(integer),
+                next_zone \(text),
                 PRIMARY KEY (hub_id, slice_key),
                 UNIQUE (hub_id, record_id))\(clustered);
             CREATE INDEX devices_by_handle ON devices (handle, platform, form, hub_id, slice_key);
             CREATE INDEX devices_by_parent ON devices (parent, hub_id) WHERE parent IS NOT NULL;
             CREATE INDEX devices_by_template ON devices (template_id, hub_id) WHERE template_id IS NOT NULL;
             CREATE INDEX devices_by_expiry ON devices (expires_at) WHERE expires_at IS NOT NULL;
+            CREATE INDEX devices_by_next_zone ON devices (zone_changed_at) WHERE next_zone IS NOT NULL;
             """,
             // One tag of one record: the tag in lower case, and the record by its `slice_key`. The tags by which an installation or a user
-            // is addressed are among them.
+            // is addressed are among them, and so are the time zones.
             """
             CREATE TABLE device_tags (
                 hub_id \(integer) NOT NULL,

@@ -39,6 +39,15 @@ extension FirstSchema {
                 PRIMARY KEY (hub_id, notification_id));
             CREATE INDEX notifications_by_end ON notifications (ended_at);
             """,
+            // When a send by local time is due in one time zone. The empty zone stands for all others.
+            """
+            CREATE TABLE notification_zones (
+                hub_id \(integer) NOT NULL,
+                notification_id \(text) NOT NULL,
+                time_zone \(text) NOT NULL,
+                moment \(integer) NOT NULL,
+                PRIMARY KEY (hub_id, notification_id, time_zone))\(clustered);
+            """,
             // One target of a send to handles, by its position from 1.
             """
             CREATE TABLE direct_handles (
@@ -67,6 +76,9 @@ extension FirstSchema {
             //
             // From `ready_at` on a node may lease it, the earliest first; `epoch` counts the leases, so that a node whose lease has run out
             // writes nothing more. `pushes_per_second` is the share of the send's pace, and `wait` says what the slice waits for.
+            //
+            // Of a send by local time a slice has only the devices that are due at its `moment`. `expires_at` and `audience_query` stand
+            // in place of those of the send.
             """
             CREATE TABLE slices (
                 hub_id \(integer) NOT NULL,
@@ -84,6 +96,9 @@ extension FirstSchema {
                 epoch \(integer) NOT NULL,
                 owner \(text),
                 leased_until \(integer),
+                moment \(integer),
+                expires_at \(integer),
+                audience_query \(text),
                 PRIMARY KEY (hub_id, notification_id, slice));
             CREATE INDEX slices_by_hub_turn ON slices (weight, hub_id, ready_at);
             CREATE INDEX slices_free ON slices (weight, ready_at) WHERE owner IS NULL;

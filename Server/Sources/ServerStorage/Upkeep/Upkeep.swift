@@ -58,13 +58,14 @@ extension Upkeep {
         }
     }
 
-    /// Removes devices that have expired.
+    /// Removes devices that have expired, and brings time zones up to date.
     package static func devices(_ store: any DeviceStore, clock: any ServiceClock, logger: Logger) -> Upkeep {
         Upkeep(
             name: .devices, interval: .seconds(3600), failure: "Expired devices could not be removed", clock: clock,
             logger: logger
         ) {
-            try await total { try await store.sweep(expiredBefore: clock.now, limit: batch) }
+            let settled = try await total { try await store.settleZones(at: clock.now, limit: batch) }
+            return try await settled + total { try await store.sweep(expiredBefore: clock.now, limit: batch) }
         }
     }
 

@@ -214,6 +214,34 @@ def a_schedule_is_made_and_cancelled(page, user):
     page.wait("the calendar without it", lambda: "Monday offers" not in text_of(page, ".calendar"))
 
 
+def a_send_goes_by_the_clock_of_each_device(page, user):
+    """In an hour by the clock of the phone. In the first zone it has been that time for hours, so the send begins at once."""
+    go(page, "compose")
+    page.press("kind-text")
+    fill(page, "title", "Good morning")
+    fill(page, "message", "Everywhere at the same time of day")
+    page.press("audience-people")
+    fill(page, "people", user)
+    page.press("when-once")
+    the_count_is_right(page, user)
+    field(page, "clock").send_keys("of each device")
+    has(page, "when its own clock shows the time", "Time zone of devices that report none")
+    page.shot("console-local-time")
+    page.press("send")
+    page.wait("what the question says", lambda: "on the clock of each device" in text_of(page, "dialog"))
+    page.press("confirm")
+    at(page, "Schedules")
+    has(page, "Good morning", "on each device")
+    page.wait("the send to begin", lambda: "ended" in text_of(page, "[data-testid='row']"), deadline=30)
+    page.driver.execute_script("document.querySelector('[data-testid=\"row\"] a[href*=\"sends\"]').click()")
+    page.wait("the send", lambda: heading(page).startswith("Send #"))
+    has(page, "Local times", "Etc/UTC", "all others", "waits", "scheduled")
+    page.shot("console-local-times")
+    page.press("recall")
+    page.press("confirm")
+    has(page, "cancelled")
+
+
 def a_person_is_opened(page, user):
     go(page, "people")
     fill(page, "name", user[:3].upper())
@@ -556,7 +584,7 @@ def a_session_that_ended_asks_to_sign_in(page, user):
 STEPS = [
     the_page_of_the_phones_opens_it, it_says_what_it_sends_before_it_does, it_explains_a_send, a_test_goes_to_one_person, a_send_goes_to_one_device,
     a_picture_is_shown_before_it_is_sent, mistakes_are_named_before_anything_leaves,
-    a_large_audience_is_confirmed_by_its_number, a_schedule_is_made_and_cancelled, a_person_is_added_and_erased, a_key_is_shown_once,
+    a_large_audience_is_confirmed_by_its_number, a_schedule_is_made_and_cancelled, a_send_goes_by_the_clock_of_each_device, a_person_is_added_and_erased, a_key_is_shown_once,
     a_hub_is_added_and_removed, a_setting_is_found_with_its_origin, a_webhook_is_tried_and_removed, a_webhook_that_may_not_be_is_refused_with_the_reason, what_was_done_is_in_the_audit, health_shows_the_checks,
     every_screen_fits_and_can_be_read, a_long_list_keeps_the_document_small, the_keyboard_is_enough, the_first_screen_is_light, a_person_is_found_changed_and_signed_out,
     a_session_that_ended_asks_to_sign_in,

@@ -231,6 +231,8 @@ private struct StubTelemetry: TelemetryStore {
         of id: NotificationID, outcome: TargetOutcome?, after place: SliceKey, limit: Int, in hub: HubID
     ) async throws -> [TargetFailure] { [] }
 
+    func waves(of id: NotificationID, in hub: HubID) async throws -> [WaveProgress] { [] }
+
     func backlog(at now: Timestamp) async throws -> DispatchBacklog {
         guard let backlog else { throw Failure() }
         return backlog
