@@ -354,8 +354,9 @@ let package = Package(
         target(
             "ServerSettings",
             [
-                "APNsHTTP2", "APNsProtocol", "AppBackend", "ContentStorage", "HTTPService", "HubProtocol", "PostgresDatabase",
-                "PushHub", "ServerObservability", "ServiceErrors", "SharedAccess", "TrustedIssuers", "WireText", .logging,
+                "APNsHTTP2", "APNsProtocol", "AppBackend", "CalendarTime", "ContentStorage", "HTTPService", "HubProtocol",
+                "PostgresDatabase", "PushHub", "ServerObservability", "ServiceErrors", "SharedAccess", "TrustedIssuers",
+                "WireText", .logging,
                 .nioCore,
                 .richPushModel, .yams,
             ]),

@@ -34,6 +34,8 @@ public struct SendRequest: Hashable, Sendable, Codable {
     /// The most pushes of this send in a second, 1 to 100,000, so that an audience that fetches at once does not overload the server it
     /// fetches from. Absent means as fast as possible.
     public var pushesPerSecond: Int?
+    /// Whether it leaves also in the quiet hours of the server, as a one-time code or an answer has to.
+    public var transactional: Bool?
     /// For kind `sealed` only, and required there: the number that it is sealed under, from `GET /api/v1/sealing`. When another send
     /// takes the number first, the answer is 409; the sender asks for a new number and seals the envelope again.
     public var id: RichID?
@@ -44,7 +46,7 @@ public struct SendRequest: Hashable, Sendable, Codable {
     private enum CodingKeys: String, CodingKey {
         case audience, title, subtitle, message, altText, kind, style, preview, contentID = "contentId", thumbID = "thumbId"
         case link, coupon, expiresAt, collapseID = "collapseId", sound, badge, thread
-        case pushesPerSecond, id
+        case pushesPerSecond, transactional, id
     }
 }
 

@@ -182,7 +182,7 @@ enum FieldNames {
     static let send: Set<String> = [
         "audience", "title", "subtitle", "message", "altText", "kind", "style", "preview", "contentId", "thumbId", "link",
         "coupon", "coupon.code", "coupon.headline", "coupon.terms", "coupon.validUntil", "expiresAt", "collapseId", "sound",
-        "badge", "thread", "pushesPerSecond", "id",
+        "badge", "thread", "pushesPerSecond", "transactional", "id",
     ]
     /// `AudienceQuestion`.
     static let audience: Set<String> = ["audience"]

@@ -1,4 +1,5 @@
 import AppBackend
+import CalendarTime
 import HubProtocol
 import PushHub
 import SharedAccess
@@ -46,6 +47,15 @@ public struct NotificationSettings: SettingGroup {
     package let neutralText = Setting(
         "neutral-text", .text(limit: 200), default: "You have a new message",
         "What Apple carries, and what a phone shows until it has fetched the content, for a notification with a neutral preview.")
+    package let quietHours = Setting(
+        "quiet-hours", .optional(.quietHours), default: nil,
+        """
+        The hours in which no phone shows a new notification, by its own clock, such as 22:00-08:00. What is sent then leaves when they \
+        end, unless the sender marks it as transactional. Silent pushes are not held back.
+        """)
+    package let quietHoursZone = Setting(
+        "quiet-hours-zone", .text(limit: 64), default: BackendSettings().quietHoursZone,
+        "The time zone of devices that do not report theirs, such as Europe/Berlin. It decides when quiet-hours are there.")
     package let defaultPicturePath = Setting(
         "default-picture-path", .optional(.path), default: nil,
         "The picture of a notification that is sent without a body, as the first clients do. Without it the built-in one is used."
@@ -143,6 +153,9 @@ extension SettingsResolver {
         if !settings.notifications.protectedTagPrefixes.contains("username:") {
             complain(\.notifications.protectedTagPrefixes, "must hold username:, because access to content rests on it")
         }
+        if TimeZoneDatabase().zone(settings.notifications.quietHoursZone) == nil {
+            complain(\.notifications.quietHoursZone, "is no zone of the tz database of this machine; Europe/Berlin is one")
+        }
         // A hub has half of it at most, and an import writes about as much as it reads.
         if settings.hubBounds.fileSpace / 4 < settings.hubBounds.jobFileBytes {
             complain(
@@ -163,6 +176,10 @@ extension SettingsResolver {
         if path != nil, secret == nil {
             complain(
                 \.notifications.remoteHubTrustRootsPath, "is for a hub elsewhere; set remote-hub-connection-string as well")
+        }
+        if secret != nil, settings.notifications.quietHours != nil {
+            complain(
+                \.notifications.quietHours, "cannot be kept with a hub elsewhere, which does not know the time zones of devices")
         }
         guard let secret, let name else { return }
         do throws(ConnectionStringFault) {

@@ -1,4 +1,5 @@
 import APNsHTTP2
+import CalendarTime
 import ContentStorage
 import PostgresDatabase
 import PushHub
@@ -61,6 +62,13 @@ extension SettingKind where Value == String {
 
 private let letters = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
 private let digits = "0123456789"
+
+extension SettingKind where Value == QuietHours {
+    /// Hours of the day.
+    static var quietHours: SettingKind {
+        .scalar("two different times of day such as 22:00-08:00", parse: { QuietHours($0) }, format: { $0.description })
+    }
+}
 
 extension SettingKind where Value == AddressRange {
     /// An address, or a range such as `10.0.0.0/8`.

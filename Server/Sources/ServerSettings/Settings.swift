@@ -130,6 +130,8 @@ extension Settings {
         backend.waitingContents = self.users.waitingContents
         backend.protectedTagPrefixes = self.notifications.protectedTagPrefixes
         backend.neutralText = self.notifications.neutralText
+        backend.quietHours = self.notifications.quietHours
+        backend.quietHoursZone = self.notifications.quietHoursZone
         return backend
     }
 }

@@ -80,6 +80,9 @@ struct SendNotificationCommand: AsyncParsableCommand {
             valueName: "text"))
     var idempotencyKey: String?
 
+    @Flag(help: "Send also in the quiet hours of the server, as a code for a sign-in has to.")
+    var transactional = false
+
     @Flag(help: "Wait until every device has an outcome, at most a minute, and print the counts.")
     var wait = false
 
@@ -137,6 +140,7 @@ struct SendNotificationCommand: AsyncParsableCommand {
         request.link = link
         if let coupon, let headline { request.coupon = Coupon(code: coupon, headline: headline) }
         request.kind = kind
+        request.transactional = transactional ? true : nil
         return request
     }
 

@@ -59,6 +59,7 @@ struct LocalTimeTests {
         let test = try await TestBackend()
         try await Self.phone(test, "ann", 1, zone: "Asia/Tokyo")
         try await Self.phone(test, "bob", 2, zone: "America/New_York")
+        try await Self.phone(test, "eve", 3, zone: nil)
         let sender = try await test.user("sender")
         let time = Self.time(test, after: .seconds(2 * 86_400))
         let asked = test.clock.now

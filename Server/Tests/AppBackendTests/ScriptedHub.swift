@@ -219,7 +219,7 @@ final class ScriptedHub: HubSending {
         try state.withLock { state in
             if let refusal = state.countRefusal { throw refusal }
             let matched = state.devices.values.filter { $0.handle != nil && audience.matches(Set($0.tags)) }
-            return Set(matched.compactMap(\.timeZone))
+            return Set(matched.map { $0.timeZone ?? ZoneMoments.otherZones })
         }
     }
 
@@ -228,8 +228,8 @@ final class ScriptedHub: HubSending {
         guard let zones = sends.first(where: { $0.receipt.id == id })?.command.zones else { return [] }
         var all = zones.moments
         all[ZoneMoments.otherZones] = zones.otherwise
-        return Dictionary(grouping: all.keys) { all[$0] ?? zones.otherwise }.sorted { $0.key < $1.key }.map {
-            WaveProgress(moment: $0.key, zones: $0.value.sorted(), isOver: $0.key < clock.now)
+        return Dictionary(grouping: all, by: \.value).sorted { $0.key < $1.key }.map {
+            WaveProgress(moment: $0.key, zones: $0.value.map(\.key).sorted(), isOver: $0.key < clock.now)
         }
     }
 

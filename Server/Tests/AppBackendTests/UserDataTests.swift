@@ -78,8 +78,9 @@ import Testing
         try await backend.putRegistration(
             id: try await backend.newRegistration(handle: nil, for: zed).text, platform: "apns", handle: token, tags: [], for: zed
         )
-        let again = try await backend.putInstallation(
-            id: phone, update: InstallationUpdate(handle: token, tags: []), for: zed)
+        var update = InstallationUpdate(handle: token, tags: [])
+        update.timeZone = "Asia/Tokyo"
+        let again = try await backend.putInstallation(id: phone, update: update, for: zed)
         _ = try await backend.authenticate(.bearer(try #require(again.credential)), from: TestBackend.source)
         _ = device
         func send(_ sender: Principal, _ audience: String, _ message: String, content: [UInt8]? = nil) async throws -> RichID {

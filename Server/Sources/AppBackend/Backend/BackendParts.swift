@@ -98,6 +98,10 @@ public struct BackendSettings: Sendable, Hashable {
     public var stagedLifetime: Duration = .seconds(24 * 3600)
     /// Beginnings of tags that only the server sets. Compared without regard to case.
     public var protectedTagPrefixes = ["username:", "role:", "team:"]
+    /// The hours in which devices are left alone, by their own clocks; absent means none.
+    public var quietHours: QuietHours?
+    /// The zone of devices that report none.
+    public var quietHoursZone = "UTC"
     /// What Apple carries in place of the texts when the preview is neutral.
     public var neutralText = "You have a new message"
     /// The message of the rich push tutorial's send.

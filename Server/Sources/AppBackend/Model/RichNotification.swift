@@ -1,3 +1,4 @@
+import CalendarTime
 import Crypto
 import PushHub
 import RichPushModel
@@ -163,23 +164,39 @@ public struct OutgoingPush: Hashable, Sendable {
     }
 }
 
-/// That a push is due when the clocks of each device show a time.
+/// That the clock of each device decides when a push is due.
 public struct LocalDelivery: Hashable, StoredAsText, Sendable {
-    /// A date and a time of day, such as `2027-01-04T09:00`.
-    public var time: String
+    /// A date and a time of day, such as `2027-01-04T09:00`; absent for a push that is due at `notBefore`.
+    public var time: String?
     /// The zone of devices that report none, or one that the tz database does not have.
     public var fallbackZone: String
-    /// What was due before counts as passed: nothing is pushed for it.
+    /// When it was asked for. What was due before counts as passed: nothing is pushed for it.
     public var notBefore: Timestamp
     /// For how long after its time a push is worth sending.
     public var lifetimeSeconds: Int?
+    /// Hours in which it waits until they end.
+    public var quiet: QuietHours?
 
     /// Creates a rule.
-    public init(time: String, fallbackZone: String, notBefore: Timestamp, lifetimeSeconds: Int? = nil) {
+    public init(
+        time: String? = nil, fallbackZone: String, notBefore: Timestamp, lifetimeSeconds: Int? = nil, quiet: QuietHours? = nil
+    ) {
         self.time = time
         self.fallbackZone = fallbackZone
         self.notBefore = notBefore
         self.lifetimeSeconds = lifetimeSeconds
+        self.quiet = quiet
+    }
+
+    /// When it is due in a zone; `nil` where the zone leaves out the date.
+    func moment(in zone: TimeZoneRules) -> Timestamp? {
+        var moment = notBefore
+        if let time {
+            guard let wish = LocalDateTime(time), let seconds = zone.seconds(of: wish) else { return nil }
+            moment = Timestamp(seconds: seconds)
+        }
+        guard let quiet, let end = quiet.end(atSeconds: moment.seconds, in: zone) else { return moment }
+        return Timestamp(seconds: end)
     }
 }
 

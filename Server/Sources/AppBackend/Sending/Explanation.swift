@@ -50,6 +50,7 @@ public enum ExplanationCause: String, Sendable, CaseIterable {
     case noSealingKey = "no-sealing-key"
     case inProgress = "in-progress"
     case scheduled
+    case heldForQuietHours = "quiet-hours"
     case waitsForLocalTime = "waiting-for-local-time"
     case waiting
     case waitsForOperator = "waiting-for-an-operator"
@@ -122,8 +123,8 @@ struct ExplanationFacts {
     var isRead = false
     /// For which environments of APNs there is a credential; `nil` when that is not known.
     var environments: [String]?
-    /// Of a send by local time: when it was asked for.
-    var asked: Timestamp?
+    /// How the clocks of devices decide when it is due, if they do.
+    var local: LocalDelivery?
     /// When the question is asked.
     var now: Timestamp
 
@@ -213,7 +214,7 @@ struct ExplanationFacts {
     private func finding(of device: Device) -> Explanation.Finding {
         if let finding = finding(ofReceipts: device.receipts) { return finding }
         if let failure = device.failure {
-            if failure.outcome == .expired, let wave = device.wave, let asked, wave.moment < asked {
+            if failure.outcome == .expired, let wave = device.wave, let local, wave.moment < local.notBefore {
                 return findingOfPassed(wave)
             }
             return finding(of: failure, device.binding.device)
@@ -255,7 +256,9 @@ struct ExplanationFacts {
             if wave.isOver { return findingOfAccepted(device, telemetry) }
         }
         switch telemetry.state {
-        case .scheduled: return .init(.scheduled, "The hub sends it later.", at: telemetry.dueAt)
+        case .scheduled:
+            if local?.quiet != nil { return findingOfQuietHours(until: telemetry.dueAt) }
+            return .init(.scheduled, "The hub sends it later.", at: telemetry.dueAt)
         case .accepted, .dispatching: return findingUnderWay(telemetry)
         case .completed: break
         case .cancelled: return .init(.cancelled, "The send was stopped at the hub, perhaps before this device's turn.", at: at)

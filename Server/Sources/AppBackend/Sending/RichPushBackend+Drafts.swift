@@ -23,7 +23,7 @@ extension RichPushBackend {
         let push = pushTemplate(of: request, kind: kind, audience: audience)
         try push.checkSize()
         let key = try checkedKey(idempotencyKey, form: "send", request: request, content: content, thumb: thumb)
-        return RichNotificationDraft(
+        var draft = RichNotificationDraft(
             sender: principal.userID, senderName: principal.name, kind: kind, style: request.style ?? .alert,
             texts: NotificationTexts(
                 title: request.title, subtitle: request.subtitle,
@@ -31,6 +31,11 @@ extension RichPushBackend {
             contentID: content?.id, thumbID: thumb?.id, audience: audience, expiresAt: request.expiresAt,
             pushesPerSecond: request.pushesPerSecond, push: push,
             nonce: Hexadecimal.random(byteCount: 16), idempotencyKey: key, number: request.id)
+        if draft.style != .silent, request.transactional != true, let quiet = parts.settings.quietHours {
+            draft.localTime = LocalDelivery(
+                fallbackZone: parts.settings.quietHoursZone, notBefore: parts.clock.now, quiet: quiet)
+        }
+        return draft
     }
 
     /// The small variant of what is sealed is its envelope.

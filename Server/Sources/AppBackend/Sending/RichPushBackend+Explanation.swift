@@ -51,7 +51,7 @@ extension RichPushBackend {
             user: user, send: ended, telemetry: telemetry, listsFailures: try await listsFailures(telemetry), bindings: bindings,
             devices: devices, taken: try await parts.store.takenDevices(from: user.id, limit: Self.explainedDevices),
             isRead: try await parts.store.readMarks(among: [send.id], of: user.id).contains(send.id),
-            environments: await parts.pushEnvironments?(), asked: try await parts.store.push(of: send.id)?.localTime?.notBefore,
+            environments: await parts.pushEnvironments?(), local: try await parts.store.push(of: send.id)?.localTime,
             now: parts.clock.now)
     }
 

@@ -79,15 +79,18 @@ struct SendOutbox: Sendable {
         of local: LocalDelivery, for audience: TagExpression, in command: inout SendCommand
     ) async throws {
         let fallbackZone = parts.zones.zone(local.fallbackZone) ?? .utc
-        guard let time = LocalDateTime(local.time),
-            let fallback = fallbackZone.seconds(of: time) ?? TimeZoneRules.utc.seconds(of: time)
-        else { throw ServiceError(.internal, "this version of the server cannot read the local time of the send") }
-        // A zone that leaves out the date has no moment of its own.
-        let moments = try await parts.hub.timeZones(of: audience).reduce(into: [String: Timestamp]()) { moments, name in
-            moments[name] = parts.zones.zone(name)?.seconds(of: time).map { Timestamp(seconds: $0) }
+        guard let fallback = local.moment(in: fallbackZone) ?? local.moment(in: .utc) else {
+            throw ServiceError(.internal, "this version of the server cannot read the local time of the send")
         }
+        // A zone that leaves out the date has no moment of its own.
+        let names = try await parts.hub.timeZones(of: audience)
+        let moments = names.reduce(into: [String: Timestamp]()) { moments, name in
+            moments[name] = parts.zones.zone(name).flatMap(local.moment)
+        }
+        // Without devices in other zones the send does not wait for them.
+        let hasOthers = moments.isEmpty || moments.count < names.count
         command.zones = ZoneMoments(
-            wish: try local.storedText, moments: moments, otherwise: Timestamp(seconds: fallback), notBefore: local.notBefore,
+            wish: try local.storedText, moments: moments, otherwise: hasOthers ? fallback : nil, notBefore: local.notBefore,
             lifetime: local.lifetimeSeconds.map { .seconds($0) })
         // That of the last zone; each moment has its own.
         if local.lifetimeSeconds != nil { command.message.expiresAt = nil }

@@ -62,7 +62,10 @@ struct ScheduleKeeper {
         var draft = try await backend.draft(
             request.notification(dueAt: timing.end(of: due)), audience: audience, idempotencyKey: nil, for: principal)
         (draft.contentID, draft.step) = (schedule.draft.contentID, step)
-        draft.localTime = timing.delivery(of: due, in: schedule)
+        if var local = timing.delivery(of: due, in: schedule) {
+            local.quiet = draft.localTime?.quiet
+            draft.localTime = local
+        }
         try await accept(draft, step, for: principal)
     }
 

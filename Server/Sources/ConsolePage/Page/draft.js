@@ -10,7 +10,7 @@ const DAYS = ["SU", "MO", "TU", "WE", "TH", "FR", "SA"];
 export function fresh() {
   return {
     kind: "text", title: "", subtitle: "", message: "", altText: "", link: "", coupon: { headline: "", code: "", terms: "" }, file: null,
-    picture: null, style: "alert", preview: "open", badge: "", sound: "", thread: "", collapseId: "", expires: "", pace: "",
+    picture: null, style: "alert", preview: "open", badge: "", sound: "", thread: "", collapseId: "", expires: "", pace: "", quiet: "",
     when: "now", clock: "zone", at: localInput(Date.now() + HOUR_MILLISECONDS), zone: Intl.DateTimeFormat().resolvedOptions().timeZone, repeat: "", rule: "",
   };
 }
@@ -32,6 +32,7 @@ export function notification(draft, audience, contentId) {
   for (const name of ["title", "subtitle", "altText", "sound", "thread", "collapseId"]) if (draft[name].trim()) body[name] = draft[name];
   if (draft.badge !== "") body.badge = Number(draft.badge);
   if (draft.pace !== "") body.pushesPerSecond = Number(draft.pace);
+  if (draft.quiet === "ignored") body.transactional = true;
   if (WITH_FILE[draft.kind]) body.contentId = contentId;
   if (draft.kind === "url") body.link = draft.link.trim();
   if (draft.kind === "coupon") body.coupon = Object.fromEntries(Object.entries(draft.coupon).filter(([, text]) => text.trim()));

@@ -25,8 +25,8 @@ public protocol HubSending: Sendable {
     /// How many devices a native send to APNs with this audience would reach now. Throws `conflict` where the hub does not count.
     func count(_ audience: TagExpression) async throws -> AudienceCount
 
-    /// The time zones in which devices of the audience are, for the moments of a send by local time. Those of other devices may be among
-    /// them. Throws `conflict` where the hub knows no zones.
+    /// The time zones in which devices of the audience are, for the moments of a send by local time; `ZoneMoments.otherZones` for devices
+    /// without one. Those of other devices may be among them. Throws `conflict` where the hub knows no zones.
     func timeZones(of audience: TagExpression) async throws -> Set<String>
 
     /// How far a send by local time has come, in the order of time; empty for any other.

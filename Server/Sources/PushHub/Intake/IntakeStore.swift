@@ -6,8 +6,8 @@ public protocol IntakeStore: Sendable {
     /// Compiles an audience by what the index holds of its tags now, and counts it up to `limit`. No expression means every record.
     func compile(_ audience: TagExpression?, in hub: HubID, limit: Int) async throws -> CompiledAudience
 
-    /// The time zones of the hub's devices, and those of an audience alone where the index has at most `limit` entries of it. Devices
-    /// without a zone have none.
+    /// The time zones of the hub's devices, and those of an audience alone where the index has at most `limit` entries of it.
+    /// `ZoneMoments.otherZones` says that devices without a zone may be among them.
     func timeZones(of audience: TagExpression?, in hub: HubID, limit: Int) async throws -> Set<String>
 
     /// How many devices each of these zones has, counted up to `limit`.

@@ -56,7 +56,7 @@ extension NotificationHub {
             recipients.audience, in: id, limit: SlicePlan.singleSliceLimit + 1)
         let slices = SlicePlan(
             audience: audience.size, isScheduled: isScheduled, pushesPerSecond: command.pushesPerSecond)
-        if let zones = command.zones {
+        if let zones = command.zones, !zones.isEverywhereAtOnce {
             let waves = try await waves(zones, of: audience, recipients.audience, pace: command.pushesPerSecond)
             return DispatchPlan(slices: slices, query: audience.query, waves: waves)
         }
@@ -90,8 +90,8 @@ extension NotificationHub {
     }
 
     private func dueAt(_ command: SendCommand, _ now: Timestamp) throws -> Timestamp {
-        let wish = command.zones.map { $0.waves.first { $0.moment >= now }?.moment ?? now } ?? command.dueAt
-        guard let dueAt = wish, dueAt > now else { return now }
+        if let zones = command.zones { return max(zones.first, now) }
+        guard let dueAt = command.dueAt, dueAt > now else { return now }
         guard dueAt <= now + settings.scheduleHorizon else {
             let seconds = settings.scheduleHorizon.components.seconds
             let words = seconds.isMultiple(of: 86_400) ? "\(seconds / 86_400) days" : "\(seconds) seconds"

@@ -19,10 +19,13 @@ extension NotificationHub {
         guard zones.moments.keys.allSatisfy({ (1...64).contains($0.utf8.count) }), zones.moments.count <= Self.zoneLimit else {
             throw ServiceError(.invalidField, "a send by local time has at most \(Self.zoneLimit) zones")
         }
-        guard zones.waves.allSatisfy({ $0.moment <= now + settings.scheduleHorizon }) else {
-            throw ServiceError(.invalidField, "a send by local time lies too far ahead")
+        guard !zones.waves.isEmpty, zones.waves.allSatisfy({ $0.moment <= now + Self.longestSend }) else {
+            throw ServiceError(.invalidField, "a send by local time is due everywhere within three days")
         }
     }
+
+    /// Once around the world, and a day of quiet hours.
+    private static let longestSend: Duration = .seconds(3 * 86_400)
 
     /// More names than the tz database has.
     private static let zoneLimit = 1_000

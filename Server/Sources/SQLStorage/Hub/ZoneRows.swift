@@ -3,13 +3,13 @@ import RichPushModel
 
 /// The time zones of devices, and when sends by local time are due in them.
 enum ZoneRows {
-    /// The zones of all devices of a hub, by one search of the index for each zone.
+    /// The zones of all devices of a hub, by one search of the index for each zone, and that of devices without one.
     static func all(in hub: HubID, _ connection: any SQLConnection) throws -> Set<String> {
         let values: [SQLValue] = [
             .integer(hub.number), .text(DeviceZone.indexPrefix), .text(DeviceZone.indexPrefix + "~"),
         ]
         let entries = try connection.rows(selectAll, values).map { try $0.text(0) }
-        return Set(entries.map(DeviceZone.name(ofIndexEntry:)))
+        return Set(entries.map(DeviceZone.name(ofIndexEntry:))).union([ZoneMoments.otherZones])
     }
 
     /// The zones of the devices that have one of the tags, those before a change among them.
@@ -21,7 +21,7 @@ enum ZoneRows {
                 if let former = try row.optionalText(1) { zones.insert(former) }
             }
         }
-        return zones.subtracting([ZoneMoments.otherZones])
+        return zones
     }
 
     static func insert(_ send: AcceptedSend, _ connection: any SQLConnection) throws {

@@ -29,6 +29,23 @@ struct SettingsRemoteHubTests {
         #expect(key.allSatisfy { $0.contains("remote-hub-name") && !$0.contains("hunter2") })
     }
 
+    @Test("quiet hours with it are a problem, and so are hours or a zone that nothing has")
+    func quietHours() throws {
+        var fixture = SettingsFixture(environment: ["CLARION_REMOTE_HUB_CONNECTION_STRING": connection])
+        fixture.file = "remote-hub-name: Demo\nquiet-hours: 22:00-08:00\n"
+        #expect(
+            fixture.problems.count == 1 && fixture.problems.allSatisfy { $0.contains("quiet-hours") && $0.contains("elsewhere") })
+        for text in ["22:00-22:00", "22-8", "at night"] {
+            let problems = SettingsFixture(file: "quiet-hours: \(text)\n").problems
+            #expect(problems.count == 1 && problems.allSatisfy { $0.contains("22:00-08:00") }, "\(text): \(problems)")
+        }
+        let zone = SettingsFixture(file: "quiet-hours-zone: Europe/Atlantis\n").problems
+        #expect(zone.count == 1 && zone.allSatisfy { $0.contains("quiet-hours-zone") })
+        let right = SettingsFixture(file: "quiet-hours: 22:00-08:00\nquiet-hours-zone: Europe/Berlin\n").read()
+        #expect(right.settings?.backend.quietHours?.description == "22:00-08:00")
+        #expect(right.settings?.backend.quietHoursZone == "Europe/Berlin")
+    }
+
     @Test("a connection string that is none stops the start, and says why without the key")
     func malformed() {
         var fixture = SettingsFixture(environment: [

@@ -1,0 +1,99 @@
+import AppBackend
+import CalendarTime
+import PushHub
+import RichPushModel
+import ServiceErrors
+import Testing
+
+@Suite("Sends in quiet hours")
+struct QuietHoursTests {
+    /// A backend at three in the night in UTC, with quiet hours from ten to eight; it is noon in Tokyo.
+    private static func backend(_ hours: String = "22:00-08:00") async throws -> TestBackend {
+        let quiet = try #require(QuietHours(hours))
+        let test = try await TestBackend {
+            $0.quietHours = quiet
+            $0.quietHoursZone = "UTC"
+        }
+        let second = test.clock.now.seconds % 86_400
+        test.clock.advance(by: .seconds((86_400 + 3 * 3600 - second) % 86_400))
+        return test
+    }
+
+    private static func phone(_ test: TestBackend, _ name: String, _ number: Int, zone: String?) async throws {
+        let user = try await test.user(name)
+        var update = InstallationUpdate(handle: Sample.handle(number), tags: [try #require(Tag("news"))])
+        update.timeZone = zone
+        _ = try await test.backend.putInstallation(
+            id: try #require(InstallationID("phone-\(name)")), update: update, for: user)
+    }
+
+    private func moments(_ test: TestBackend) throws -> ZoneMoments {
+        try #require(test.hub.sends.last?.command.zones)
+    }
+
+    @Test("where it is quiet a send waits until that ends, and elsewhere it leaves at once")
+    func waits() async throws {
+        let test = try await Self.backend()
+        try await Self.phone(test, "ann", 1, zone: "Asia/Tokyo")
+        try await Self.phone(test, "bob", 2, zone: "Africa/Abidjan")
+        try await Self.phone(test, "eve", 3, zone: nil)
+        let sender = try await test.user("sender")
+        let now = test.clock.now
+        let id = try await test.send(sender, to: "news")
+        let zones = try moments(test)
+        #expect(zones.moments == ["Asia/Tokyo": now, "Africa/Abidjan": now + .seconds(5 * 3600)])
+        #expect(zones.otherwise == now + .seconds(5 * 3600) && zones.notBefore == now)
+        let root = try await test.admin()
+        let finding = try await test.backend.explain(id, toUser: "bob", for: root).finding
+        #expect(finding.cause == "quiet-hours" && finding.at == now + .seconds(5 * 3600))
+        #expect(try await test.backend.explain(id, toUser: "ann", for: root).finding.cause != "quiet-hours")
+        _ = try await test.send(sender, to: "username:ann")
+        #expect(try moments(test).otherwise == nil, "it is over when the devices there have it")
+    }
+
+    @Test("a transactional send, a silent push and a reply are not held back")
+    func ignored() async throws {
+        let test = try await Self.backend()
+        try await Self.phone(test, "ann", 1, zone: "Africa/Abidjan")
+        let sender = try await test.user("sender")
+        let first = try await test.send(sender, to: "username:ann") { $0.transactional = true }
+        #expect(test.hub.sends.last?.command.zones == nil)
+        _ = try await test.send(sender, to: "username:ann") { $0.style = .silent }
+        #expect(test.hub.sends.last?.command.zones == nil)
+        try await test.backend.reply(Reply(id: "r-1", text: "Yes"), to: first, for: try await test.signIn("ann"))
+        #expect(test.hub.sends.count == 3 && test.hub.sends.last?.command.zones == nil)
+    }
+
+    @Test("a local time in quiet hours moves to their end, zone by zone")
+    func localTime() async throws {
+        let test = try await Self.backend()
+        try await Self.phone(test, "ann", 1, zone: "Asia/Tokyo")
+        let sender = try await test.user("sender")
+        let day = TimeZoneRules.utc.local(atSeconds: (test.clock.now + .seconds(86_400)).seconds).date
+        var notification = SendRequest(message: "Early")
+        notification.audience = "news"
+        var request = ScheduleRequest(notification)
+        (request.localTime, request.timeZone) = ("\(day)T06:30", "device")
+        _ = try await test.backend.schedule(request, for: sender)
+        test.clock.advance(by: .seconds(86_400))
+        try await test.upkeep.work()
+        let zone = try #require(TimeZoneDatabase().zone("Asia/Tokyo"))
+        let wish = try #require(LocalDateTime("\(day)T08:00"))
+        let eight = try #require(zone.seconds(of: wish))
+        #expect(try moments(test).moments["Asia/Tokyo"] == Timestamp(seconds: eight))
+    }
+
+    @Test("a send that is handed over late keeps the hours and the moment of its acceptance")
+    func late() async throws {
+        let test = try await Self.backend()
+        try await Self.phone(test, "ann", 1, zone: "Africa/Abidjan")
+        let sender = try await test.user("sender")
+        let now = test.clock.now
+        test.hub.failNext(.before(ServiceError(.storageUnavailable)))
+        #expect(await code { _ = try await test.send(sender, to: "news") } == .outcomeUnknown)
+        test.clock.advance(by: .seconds(6 * 3600))
+        try await test.upkeep.work()
+        #expect(try moments(test).moments["Africa/Abidjan"] == now + .seconds(5 * 3600))
+        #expect(try moments(test).notBefore == now)
+    }
+}
