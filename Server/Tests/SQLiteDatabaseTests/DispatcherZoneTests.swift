@@ -150,6 +150,34 @@ struct DispatcherZoneTests {
         #expect(header.expiration == zones.moments["America/New_York"].map { $0.seconds + 3600 })
     }
 
+    @Test("reaches a device in a zone that it did not know with its last wave")
+    func newZone() async throws {
+        let bench = try await HubBench()
+        try await Self.register(bench, 1, zone: "Asia/Tokyo")
+        try await Self.register(bench, 2, zone: "America/New_York")
+        var zones = try Self.moments("2027-01-17T09:00", ["Asia/Tokyo", "America/New_York"])
+        zones.otherwise = nil
+        let receipt = try await bench.hub.send(try Self.command(zones))
+        try await Self.register(bench, 3, zone: "Europe/Berlin")
+        let arrivals = Arrivals(bench)
+        bench.clock.advance(by: try #require(zones.moments["Asia/Tokyo"]) - bench.clock.now)
+        let end = try await bench.settle(receipt, bench.dispatcher(), step: .seconds(60))
+        #expect(end.outcomes == [.accepted: 3])
+        #expect(arrivals.all[3] == arrivals.all[2] && arrivals.all[1] != arrivals.all[2])
+    }
+
+    @Test("that is due now in every zone is cut as any other send")
+    func atOnce() async throws {
+        let bench = try await HubBench()
+        try await Self.register(bench, 1, zone: "Asia/Tokyo")
+        let now = bench.clock.now
+        let zones = ZoneMoments(wish: "quiet", moments: ["Asia/Tokyo": now], otherwise: nil, notBefore: now)
+        let receipt = try await bench.hub.send(try Self.command(zones))
+        #expect(receipt.targets == 1)
+        #expect(try await bench.hub.waves(of: receipt.id).isEmpty)
+        #expect(try await bench.settle(receipt, bench.dispatcher()).outcomes == [.accepted: 1])
+    }
+
     @Test("keeps its pace in the minute that many zones share")
     func pace() async throws {
         let bench = try await HubBench()

@@ -56,7 +56,7 @@ extension NotificationHub {
             recipients.audience, in: id, limit: SlicePlan.singleSliceLimit + 1)
         let slices = SlicePlan(
             audience: audience.size, isScheduled: isScheduled, pushesPerSecond: command.pushesPerSecond)
-        if let zones = command.zones, !zones.isEverywhereAtOnce {
+        if let zones = command.zones, !zones.isDueEverywhere {
             let waves = try await waves(zones, of: audience, recipients.audience, pace: command.pushesPerSecond)
             return DispatchPlan(slices: slices, query: audience.query, waves: waves)
         }

@@ -45,7 +45,7 @@ extension NotificationHub {
                 ofZones: Set(zones.moments.keys), in: id, limit: SlicePlan.singleSliceLimit + 1) : [:]
         return zones.waves.map { moment, names in
             var (query, size) = (audience.query, audience.size)
-            if isLarge, moment != zones.otherwise,
+            if isLarge, !names.contains(ZoneMoments.otherZones),
                 let narrowed = AudienceQuery(expression, amongAnyOf: names.map(DeviceZone.indexEntry))
             {
                 query = narrowed

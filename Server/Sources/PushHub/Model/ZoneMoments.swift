@@ -6,7 +6,8 @@ public struct ZoneMoments: Hashable, Sendable {
     public var wish: String
     /// By the name of the zone, as devices report it.
     public var moments: [String: Timestamp]
-    /// For devices in any other zone, and for those whose zone is not known. Absent means that there are none.
+    /// For devices in any other zone, and for those whose zone is not known. Absent means that there are none now: those that come are
+    /// due with the last.
     public var otherwise: Timestamp?
     /// A device whose moment lies before this gets nothing and counts as expired: its moment had passed when the send was asked for.
     public var notBefore: Timestamp
@@ -27,10 +28,10 @@ public struct ZoneMoments: Hashable, Sendable {
     /// The name under which storage keeps `otherwise`. No zone has it, and a device without a zone does.
     public static let otherZones = ""
 
-    /// The zones by their moment, in the order of time. `otherZones` may be among them.
+    /// The zones by their moment, in the order of time. `otherZones` is among them.
     var waves: [(moment: Timestamp, zones: [String])] {
         var all = moments
-        all[Self.otherZones] = otherwise
+        all[Self.otherZones] = otherwise ?? moments.values.max()
         return Dictionary(grouping: all, by: \.value)
             .map { (moment: $0.key, zones: $0.value.map(\.key).sorted()) }.sorted { $0.moment < $1.moment }
     }
@@ -38,10 +39,10 @@ public struct ZoneMoments: Hashable, Sendable {
     /// The earliest moment that has not passed; `notBefore` where all have.
     var first: Timestamp { waves.first { $0.moment >= notBefore }?.moment ?? notBefore }
 
-    /// Whether all zones have one moment, which has not passed.
-    var isEverywhereAtOnce: Bool {
+    /// Whether it is due now in all zones, as a send in no quiet hours is.
+    var isDueEverywhere: Bool {
         let waves = waves
-        return waves.count == 1 && waves[0].moment >= notBefore && lifetime == nil
+        return waves.count == 1 && waves[0].moment == notBefore && lifetime == nil
     }
 
     /// Until when the pushes that are due at the moment are worth sending.
