@@ -81,7 +81,7 @@ struct RouteDescriptionTests {
         send.link = "l"
         send.coupon = Coupon(code: "c", headline: "h", terms: "t", validUntil: Timestamp(seconds: 1))
         (send.expiresAt, send.collapseID, send.sound) = (Timestamp(seconds: 1), "c", "s")
-        (send.badge, send.thread, send.pushesPerSecond, send.id) = (1, "t", 5, RichID("7"))
+        (send.badge, send.thread, send.pushesPerSecond, send.id, send.transactional) = (1, "t", 5, RichID("7"), true)
         try expect(send, writes: FieldNames.send)
         let receipt = Receipt(richID: try #require(RichID("7")), kind: .action, action: "a", at: Timestamp(seconds: 1))
         try expect(ReceiptBatch(receipts: [receipt]), writes: FieldNames.receipts)

@@ -60,8 +60,8 @@ const doneOf = (status) => (status ? Object.values(status.outcomes).reduce((sum,
 
 function about(value) {
   return card(null, { key: "about" }, facts([
-    ["State", stateBadge(value.status)], ["Due", time(value.dueAt)], ["Sender", value.sender],
-    ["Audience", h("code", null, value.audience)], ["Devices", value.status.targets !== undefined && count(value.status.targets)],
+    ["State", stateBadge(value.status)], [value.status.localTimes ? "Accepted" : "Due", time(value.dueAt)], ["Sender", value.sender],
+    ["Audience", h("code", null, value.audience)], ["Devices", value.status.targets === undefined ? undefined : count(value.status.targets)],
   ]));
 }
 

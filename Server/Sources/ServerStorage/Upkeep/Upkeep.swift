@@ -64,8 +64,8 @@ extension Upkeep {
             name: .devices, interval: .seconds(3600), failure: "Expired devices could not be removed", clock: clock,
             logger: logger
         ) {
-            let settled = try await total { try await store.settleZones(at: clock.now, limit: batch) }
-            return try await settled + total { try await store.sweep(expiredBefore: clock.now, limit: batch) }
+            _ = try await total { try await store.settleZones(at: clock.now, limit: batch) }
+            return try await total { try await store.sweep(expiredBefore: clock.now, limit: batch) }
         }
     }
 

@@ -48,6 +48,26 @@ struct StorageMetricsTests {
         #expect(!lines.contains { $0.contains("Refusal") || $0.contains("duplicate") })
     }
 
+    @Test("the upkeep gives a device the zone that it reported too soon, and counts that as no removal")
+    func zones() async throws {
+        let folder = NSTemporaryDirectory() + "clarion-zones-\(UUID().uuidString)"
+        try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
+        defer { try? FileManager.default.removeItem(atPath: folder) }
+        let database = try SQLiteDatabase(path: folder + "/a.sqlite", access: .server)
+        defer { try? database.close() }
+        _ = try await SchemaMigrator().migrate(database, at: clock.now)
+        let store = SQLDeviceStore(database)
+        let hub = try await SQLHubStore(database).ensureHub(named: "hub", at: clock.now)
+        var device = DeviceUpsert(id: try #require(RecordID("phone")), kind: .installation, handle: nil)
+        for zone in ["Asia/Tokyo", "Europe/Berlin", "Europe/London"] {
+            device.timeZone = zone
+            _ = try await store.upsert(device, in: hub, at: clock.now)
+        }
+        clock.advance(by: DeviceZone.settling)
+        #expect(try await Upkeep.devices(store, clock: clock, logger: Logger(label: "test")).turn() == 0)
+        #expect(try await store.device(device.id, in: hub)?.zone.name == "Europe/London")
+    }
+
     @Test("a database file counts the commits that changed something, and no connection is in use when nothing is done")
     func load() async throws {
         let folder = NSTemporaryDirectory() + "clarion-load-\(UUID().uuidString)"
