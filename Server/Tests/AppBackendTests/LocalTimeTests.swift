@@ -31,15 +31,6 @@ struct LocalTimeTests {
         return request
     }
 
-    /// Signs a user in on a phone that reports a zone.
-    private static func phone(_ test: TestBackend, _ name: String, _ number: Int, zone: String?) async throws {
-        let user = try await test.user(name)
-        var update = InstallationUpdate(handle: Sample.handle(number), tags: [try #require(Tag("news"))])
-        update.timeZone = zone
-        _ = try await test.backend.putInstallation(
-            id: try #require(InstallationID("phone-\(name)")), update: update, for: user)
-    }
-
     private func cause(_ test: TestBackend, _ send: RichID, _ user: String) async throws -> String {
         try await test.backend.explain(send, toUser: user, for: try await test.admin()).finding.cause
     }
@@ -47,9 +38,9 @@ struct LocalTimeTests {
     @Test("the hub learns the zones of devices, but none that the tz database does not have")
     func zones() async throws {
         let test = try await TestBackend()
-        try await Self.phone(test, "ann", 1, zone: "Asia/Tokyo")
-        try await Self.phone(test, "bob", 2, zone: "Atlantis/Capital")
-        try await Self.phone(test, "eve", 3, zone: nil)
+        try await test.phone("ann", 1, zone: "Asia/Tokyo")
+        try await test.phone("bob", 2, zone: "Atlantis/Capital")
+        try await test.phone("eve", 3, zone: nil)
         let found = test.hub.devices.values.reduce(into: [:]) { $0[$1.id.text] = $1.timeZone ?? "none" }
         #expect(found == ["phone-ann": "Asia/Tokyo", "phone-bob": "none", "phone-eve": "none"])
     }
@@ -57,9 +48,9 @@ struct LocalTimeTests {
     @Test("a schedule by device becomes one send when the time begins in the first zone, due in each zone at its own moment")
     func sends() async throws {
         let test = try await TestBackend()
-        try await Self.phone(test, "ann", 1, zone: "Asia/Tokyo")
-        try await Self.phone(test, "bob", 2, zone: "America/New_York")
-        try await Self.phone(test, "eve", 3, zone: nil)
+        try await test.phone("ann", 1, zone: "Asia/Tokyo")
+        try await test.phone("bob", 2, zone: "America/New_York")
+        try await test.phone("eve", 3, zone: nil)
         let sender = try await test.user("sender")
         let time = Self.time(test, after: .seconds(2 * 86_400))
         let asked = test.clock.now
@@ -92,8 +83,8 @@ struct LocalTimeTests {
     @Test("one that is asked for while it is that time somewhere is sent at once, and says what had passed")
     func begun() async throws {
         let test = try await TestBackend()
-        try await Self.phone(test, "ann", 1, zone: "Asia/Tokyo")
-        try await Self.phone(test, "bob", 2, zone: "America/New_York")
+        try await test.phone("ann", 1, zone: "Asia/Tokyo")
+        try await test.phone("bob", 2, zone: "America/New_York")
         let sender = try await test.user("sender")
         // It has been that time in Tokyo for eight hours, and takes six more in New York.
         let time = Self.time(test, after: .seconds(3600))
@@ -127,7 +118,7 @@ struct LocalTimeTests {
     @Test("what is scheduled daily is one send a day, and each may be read until it has expired in the last zone")
     func daily() async throws {
         let test = try await TestBackend()
-        try await Self.phone(test, "ann", 1, zone: "Asia/Tokyo")
+        try await test.phone("ann", 1, zone: "Asia/Tokyo")
         let sender = try await test.user("sender")
         let time = Self.time(test, after: .seconds(86_400))
         let request = Self.request(time) { ($0.recurrence, $0.expiresAfterSeconds) = ("FREQ=DAILY;COUNT=3", 3600) }
@@ -151,7 +142,7 @@ struct LocalTimeTests {
     @Test("a change counts as asking anew: what had passed by then is not sent")
     func changed() async throws {
         let test = try await TestBackend()
-        try await Self.phone(test, "ann", 1, zone: "Asia/Tokyo")
+        try await test.phone("ann", 1, zone: "Asia/Tokyo")
         let sender = try await test.user("sender")
         let schedule = try await test.backend.schedule(
             Self.request(Self.time(test, after: .seconds(9 * 86_400))), for: sender)
@@ -166,7 +157,7 @@ struct LocalTimeTests {
     @Test("a send that the hub did not confirm is handed over again with the same wish")
     func retried() async throws {
         let test = try await TestBackend()
-        try await Self.phone(test, "ann", 1, zone: "Asia/Tokyo")
+        try await test.phone("ann", 1, zone: "Asia/Tokyo")
         let sender = try await test.user("sender")
         let request = Self.request(Self.time(test, after: .seconds(3600)))
         _ = try await test.backend.schedule(request, for: sender)

@@ -19,14 +19,6 @@ struct QuietHoursTests {
         return test
     }
 
-    private static func phone(_ test: TestBackend, _ name: String, _ number: Int, zone: String?) async throws {
-        let user = try await test.user(name)
-        var update = InstallationUpdate(handle: Sample.handle(number), tags: [try #require(Tag("news"))])
-        update.timeZone = zone
-        _ = try await test.backend.putInstallation(
-            id: try #require(InstallationID("phone-\(name)")), update: update, for: user)
-    }
-
     private func moments(_ test: TestBackend) throws -> ZoneMoments {
         try #require(test.hub.sends.last?.command.zones)
     }
@@ -34,9 +26,9 @@ struct QuietHoursTests {
     @Test("where it is quiet a send waits until that ends, and elsewhere it leaves at once")
     func waits() async throws {
         let test = try await Self.backend()
-        try await Self.phone(test, "ann", 1, zone: "Asia/Tokyo")
-        try await Self.phone(test, "bob", 2, zone: "Africa/Abidjan")
-        try await Self.phone(test, "eve", 3, zone: nil)
+        try await test.phone("ann", 1, zone: "Asia/Tokyo")
+        try await test.phone("bob", 2, zone: "Africa/Abidjan")
+        try await test.phone("eve", 3, zone: nil)
         let sender = try await test.user("sender")
         let now = test.clock.now
         let id = try await test.send(sender, to: "news")
@@ -54,7 +46,7 @@ struct QuietHoursTests {
     @Test("a transactional send, a silent push and a reply are not held back")
     func ignored() async throws {
         let test = try await Self.backend()
-        try await Self.phone(test, "ann", 1, zone: "Africa/Abidjan")
+        try await test.phone("ann", 1, zone: "Africa/Abidjan")
         let sender = try await test.user("sender")
         let first = try await test.send(sender, to: "username:ann") { $0.transactional = true }
         #expect(test.hub.sends.last?.command.zones == nil)
@@ -67,7 +59,7 @@ struct QuietHoursTests {
     @Test("a local time in quiet hours moves to their end, zone by zone")
     func localTime() async throws {
         let test = try await Self.backend()
-        try await Self.phone(test, "ann", 1, zone: "Asia/Tokyo")
+        try await test.phone("ann", 1, zone: "Asia/Tokyo")
         let sender = try await test.user("sender")
         let day = TimeZoneRules.utc.local(atSeconds: (test.clock.now + .seconds(86_400)).seconds).date
         var notification = SendRequest(message: "Early")
@@ -86,7 +78,7 @@ struct QuietHoursTests {
     @Test("a send that is handed over late keeps the hours and the moment of its acceptance")
     func late() async throws {
         let test = try await Self.backend()
-        try await Self.phone(test, "ann", 1, zone: "Africa/Abidjan")
+        try await test.phone("ann", 1, zone: "Africa/Abidjan")
         let sender = try await test.user("sender")
         let now = test.clock.now
         test.hub.failNext(.before(ServiceError(.storageUnavailable)))

@@ -98,6 +98,15 @@ final class TestBackend: Sendable {
         return (try await backend.authenticate(.bearer(credential), from: Self.source), credential)
     }
 
+    /// Signs a new user in on a phone with the tag `news` that reports a time zone.
+    func phone(_ name: String, _ number: Int, zone: String?) async throws {
+        let user = try await user(name)
+        var update = InstallationUpdate(handle: Sample.handle(number), tags: [try #require(Tag("news"))])
+        update.timeZone = zone
+        _ = try await backend.putInstallation(
+            id: try #require(InstallationID("phone-\(name)")), update: update, for: user)
+    }
+
     /// Sends words to an audience.
     func send(
         _ principal: Principal, to audience: String? = nil, key: String? = nil,
