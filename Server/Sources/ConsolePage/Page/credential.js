@@ -5,12 +5,6 @@ import { ask } from "./dialog.js";
 import { field, input, select } from "./parts.js";
 import { toast } from "./toast.js";
 
-/** What is shown of a hub's own credential. */
-export function nameOf({ kind, keyId, teamId, topic, environment }) {
-  const name = kind === "key" ? `key ${keyId} of team ${teamId}` : "certificate";
-  return `${name}${topic ? ` for ${topic}` : ""}, ${environment}`;
-}
-
 const OUTCOMES = {
   accepted: () => "APNs accepts the credential.",
   refused: (reason) => `APNs refuses the credential: ${reason}.`,

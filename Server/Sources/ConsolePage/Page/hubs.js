@@ -2,9 +2,24 @@
 import { h } from "./dom.js";
 import { call, may } from "./api.js";
 import { ask, showSecret } from "./dialog.js";
-import { nameOf, removeCredential, setCredential, tryCredential } from "./credential.js";
 import { badge, button, card, empty, facts, field, heading, input, problem, resource, time } from "./parts.js";
 import { plural } from "./format.js";
+import { toast } from "./toast.js";
+
+/** What is shown of a hub's own credential. */
+function credentialName({ kind, keyId, teamId, topic, environment }) {
+  const name = kind === "key" ? `key ${keyId} of team ${teamId}` : "certificate";
+  return `${name}${topic ? ` for ${topic}` : ""}, ${environment}`;
+}
+
+/** Does something with credentials. Their part of the page is loaded at the first need: few people ever change one. */
+async function withCredentials(act) {
+  try {
+    await act(await import("./credential.js"));
+  } catch (error) {
+    toast(error.message);
+  }
+}
 
 export function hubs(route, redraw) {
   const found = resource(async () => {
@@ -49,7 +64,7 @@ function one(hub, found) {
     h("div", { class: "device-head" }, h("h2", null, hub.name),
       badge(hub.hasOwnAPNsCredential ? "own APNs credential" : "APNs credential of the node", hub.hasOwnAPNsCredential ? "good" : "plain")),
     facts([
-      ["Note", hub.metadata], ["APNs", hub.apns && nameOf(hub.apns)], ["Since", time(hub.createdAt)], ["Changed", time(hub.updatedAt)],
+      ["Note", hub.metadata], ["APNs", hub.apns && credentialName(hub.apns)], ["Since", time(hub.createdAt)], ["Changed", time(hub.updatedAt)],
       ["Protected tags", hub.allowsProtectedTags ? "apps may set them" : "only backends may set them"],
       ["Registrations live", hub.registrationSeconds && plural(Math.round(hub.registrationSeconds / 86_400), "day")],
     ]),
@@ -61,12 +76,12 @@ function one(hub, found) {
           onclick: roll(rule, key), key, "data-testid": `roll-${hub.name}-${rule.name}-${key}`,
         }))))))),
     may("change-hubs") && h("div", { class: "actions" },
-      button("Try APNs", { onclick: () => tryCredential(hub, path), "data-testid": `try-${hub.name}` }),
+      button("Try APNs", { onclick: () => withCredentials(({ tryCredential }) => tryCredential(hub, path)), "data-testid": `try-${hub.name}` }),
       button(hub.hasOwnAPNsCredential ? "Replace the APNs credential" : "Set an APNs credential", {
-        onclick: async () => { await setCredential(hub, path) && await found.reload(); }, "data-testid": `set-apns-${hub.name}`,
+        onclick: () => withCredentials(async ({ setCredential }) => { await setCredential(hub, path) && await found.reload(); }), "data-testid": `set-apns-${hub.name}`,
       }),
       hub.hasOwnAPNsCredential && button("Use that of the node", {
-        onclick: async () => { await removeCredential(hub, path) && await found.reload(); }, "data-testid": `unset-apns-${hub.name}`,
+        onclick: () => withCredentials(async ({ removeCredential }) => { await removeCredential(hub, path) && await found.reload(); }), "data-testid": `unset-apns-${hub.name}`,
       }),
       button("Remove", { kind: "danger", onclick: remove, "data-testid": `remove-${hub.name}` })));
 }
