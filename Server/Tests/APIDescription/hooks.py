@@ -50,7 +50,9 @@ FORMATS["rows"] = strategies.lists(ROW, max_size=5).map(lambda rows: "".join(jso
 # Times and rules of schedules that are due.
 FORMATS["local-time"] = strategies.tuples(strategies.integers(2, 700), strategies.integers(0, 86_399)).map(
     lambda pair: time.strftime("%Y-%m-%dT%H:%M:%S", time.gmtime(int(time.time()) // 86_400 * 86_400 + pair[0] * 86_400 + pair[1])))
-FORMATS["time-zone"] = strategies.sampled_from(["UTC", "Europe/Berlin", "America/St_Johns", "Pacific/Apia", "Etc/GMT+5"])
+ZONES = ["UTC", "Europe/Berlin", "America/St_Johns", "Pacific/Apia", "Etc/GMT+5"]
+FORMATS["time-zone"] = strategies.sampled_from(ZONES + ["device"])
+FORMATS["fallback-zone"] = strategies.sampled_from(ZONES)
 FORMATS["recurrence"] = strategies.tuples(
     strategies.sampled_from(["DAILY", "WEEKLY", "MONTHLY", "YEARLY"]), strategies.sampled_from(["", ";INTERVAL=3", ";BYMONTH=2,12"]),
     strategies.sampled_from(["", ";COUNT=5", ";WKST=SU"])).map(lambda parts: "FREQ=" + "".join(parts))
@@ -65,6 +67,7 @@ PLACES = {
     ("UserChange", "password"): "password",
     ("ScheduleRequest", "localTime"): "local-time",
     ("ScheduleRequest", "timeZone"): "time-zone",
+    ("ScheduleRequest", "fallbackTimeZone"): "fallback-zone",
     ("ScheduleRequest", "repeat"): "recurrence",
     ("NewWebhook", "url"): "webhook-url",
 }
@@ -112,7 +115,7 @@ RIGHT_REFUSALS = [
     "password: it belongs to a certificate",
     "preview: it must be neutral for kind sealed",
     "query parameter 'confirm': the name of the hub, as in the path",
-    "sendAt: it must be absent where localTime, timeZone, repeat or except is given",
+    "sendAt: it must be absent where localTime, timeZone, fallbackTimeZone, repeat or except is given",
     "sendAt: it must be present, or localTime with timeZone",
     "sound: it must be the name of a sound file of the app, at most 64 bytes",
     "style: a silent push carries neither sound nor badge",
@@ -181,10 +184,11 @@ def map_case(context, case):
         # What only goes with a message alone.
         if not isinstance(case.body, str) and case.query:
             case.query = {name: value for name, value in case.query.items() if name not in ("pns", "to_tag")}
-    if operation in ("createSchedule", "changeSchedule") and isinstance(case.body, dict) and case.body.get("sendAt") is not None:
-        # It is due by a moment or by the clocks of a zone, and not by both.
-        clocks = ("localTime", "timeZone", "repeat", "except")
-        case.body = {name: value for name, value in case.body.items() if name not in clocks}
+    if operation in ("createSchedule", "changeSchedule") and isinstance(case.body, dict):
+        # It is due by a moment or by the clocks of a zone, and not by both. Another zone goes with the clocks of devices alone.
+        clocks = ("localTime", "timeZone", "fallbackTimeZone", "repeat", "except") if case.body.get("sendAt") is not None else ()
+        others = ("fallbackTimeZone",) if case.body.get("timeZone") != "device" else ()
+        case.body = {name: value for name, value in case.body.items() if name not in clocks + others}
     return case
 
 
