@@ -69,8 +69,9 @@ enum HubPages {
         try await fill(database, hub, devices, hasRows: true)
         print("\(devices) devices, stored in \((ContinuousClock.now - start) / .seconds(1)) seconds")
         let read = delay > 0 ? DelayedDatabase(database, microseconds: delay) : database
+        let plain = audiences.map { (name: $0.name, tags: $0.tags, isLocal: false) }
         let local = audiences.prefix(2).map { (name: "\($0.name), local time", tags: $0.tags, isLocal: true) }
-        for (name, tags, isLocal) in audiences.map({ ($0.name, $0.tags, false) }) + local {
+        for (name, tags, isLocal) in plain + local {
             var perSecond: [Double] = []
             var perProcessorSecond: [Double] = []
             for _ in 0..<rounds {
