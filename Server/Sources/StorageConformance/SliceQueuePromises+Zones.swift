@@ -223,8 +223,7 @@ private enum Zones {
                 (0..<Int.random(in: 0...4, using: &random)).map { _ in
                     Report(
                         minute: .random(in: 1...70 * 60, using: &random), device: device.id.text,
-                        // A device that has reported a zone never reports none.
-                        zone: zones.dropLast().randomElement(using: &random)!)
+                        zone: zones.randomElement(using: &random)!)
                 }
             }.sorted { $0.minute < $1.minute }
         }

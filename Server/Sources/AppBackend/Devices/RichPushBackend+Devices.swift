@@ -326,10 +326,10 @@ extension BackendParts {
         throw ServiceError(.conflict, "the registration is being changed by others; try again")
     }
 
-    /// What the hub is asked to keep of a device. It gets only zones that a send can be due in.
+    /// What the hub is asked to keep of a device. A zone that no send can be due in counts as none.
     private func request(for device: BoundDevice) -> DeviceUpsert {
         var request = device.upsert
-        if let name = device.facts?.timeZone, zones.zone(name) != nil { request.timeZone = name }
+        request.timeZone = device.facts?.timeZone.flatMap { zones.zone($0) == nil ? nil : $0 } ?? DeviceZone.unknown.name
         return request
     }
 

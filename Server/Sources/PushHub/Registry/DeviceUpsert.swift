@@ -25,7 +25,8 @@ public struct DeviceUpsert: Hashable, Sendable {
     public var expiresByDefault: Bool
     /// What has to be so for the change to be made.
     public var precondition: DevicePrecondition
-    /// The time zone that the device reports, by its name in the tz database; absent when it says nothing about it.
+    /// The time zone that the device reports, by its name in the tz database; empty when it has none, and absent when it
+    /// says nothing about it.
     public var timeZone: String?
 
     public init(
@@ -100,7 +101,7 @@ enum DeviceCheck {
 
     static func timeZone(_ name: String?) throws {
         guard let name else { return }
-        guard (1...64).contains(name.utf8.count), name.utf8.allSatisfy({ $0.isASCIILetterOrDigit || "+-_/".utf8.contains($0) })
+        guard name.utf8.count <= 64, name.utf8.allSatisfy({ $0.isASCIILetterOrDigit || "+-_/".utf8.contains($0) })
         else {
             throw ServiceError(.invalidField, "a time zone is a name of the tz database, such as Europe/Berlin")
         }
