@@ -5,17 +5,14 @@ import RichPushModel
 extension ExplanationFacts {
     /// The device's turn in a send by local time is still to come.
     func findingOfWait(for wave: WaveProgress) -> Explanation.Finding {
-        guard local?.time != nil else { return findingOfQuietHours(until: wave.moment) }
+        guard local?.time != nil else {
+            return .init(
+                .heldForQuietHours, "It waits until the quiet hours end where the device is.", at: wave.moment,
+                next: "Wait until then; send with `transactional` what has to leave at once.")
+        }
         return .init(
             .waitsForLocalTime, "It is sent when the clock of the device shows the time: \(Self.place(of: wave)).",
             at: wave.moment, next: "Wait until then.")
-    }
-
-    /// It is not time yet to disturb the device.
-    func findingOfQuietHours(until moment: Timestamp) -> Explanation.Finding {
-        .init(
-            .heldForQuietHours, "It waits until the quiet hours end where the device is.", at: moment,
-            next: "Wait until then; send with `transactional` what has to leave at once.")
     }
 
     /// The device's turn was over when the send was asked for.

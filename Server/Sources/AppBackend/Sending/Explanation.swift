@@ -256,9 +256,7 @@ struct ExplanationFacts {
             if wave.isOver { return findingOfAccepted(device, telemetry) }
         }
         switch telemetry.state {
-        case .scheduled:
-            if local?.quiet != nil { return findingOfQuietHours(until: telemetry.dueAt) }
-            return .init(.scheduled, "The hub sends it later.", at: telemetry.dueAt)
+        case .scheduled: return .init(.scheduled, "The hub sends it later.", at: telemetry.dueAt)
         case .accepted, .dispatching: return findingUnderWay(telemetry)
         case .completed: break
         case .cancelled: return .init(.cancelled, "The send was stopped at the hub, perhaps before this device's turn.", at: at)
