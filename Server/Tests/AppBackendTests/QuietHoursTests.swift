@@ -75,6 +75,28 @@ struct QuietHoursTests {
         #expect(try moments(test).moments["Asia/Tokyo"] == Timestamp(seconds: eight))
     }
 
+    @Test("a local time that had passed in quiet hours when it was asked for is not sent when they end")
+    func passed() async throws {
+        let test = try await Self.backend()
+        try await test.phone("ann", 1, zone: "Africa/Abidjan")
+        try await test.phone("bob", 2, zone: "America/New_York")
+        let sender = try await test.user("sender")
+        // It is three in the night where one phone is, and ten in the evening where the other is.
+        let day = TimeZoneRules.utc.local(atSeconds: test.clock.now.seconds).date
+        var notification = SendRequest(message: "Early")
+        notification.audience = "news"
+        var request = ScheduleRequest(notification)
+        (request.localTime, request.timeZone) = ("\(day)T02:30", "device")
+        _ = try await test.backend.schedule(request, for: sender)
+        try await test.upkeep.work()
+        let zones = try moments(test)
+        #expect(zones.moments["Africa/Abidjan"] == test.clock.now - .seconds(1800))
+        let zone = try #require(TimeZoneDatabase().zone("America/New_York"))
+        let wish = try #require(LocalDateTime("\(day)T08:00"))
+        let eight = try #require(zone.seconds(of: wish))
+        #expect(zones.moments["America/New_York"] == Timestamp(seconds: eight))
+    }
+
     @Test("a send that is handed over late keeps the hours and the moment of its acceptance")
     func late() async throws {
         let test = try await Self.backend()

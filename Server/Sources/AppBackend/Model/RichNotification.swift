@@ -195,7 +195,8 @@ public struct LocalDelivery: Hashable, StoredAsText, Sendable {
             guard let wish = LocalDateTime(time), let seconds = zone.seconds(of: wish) else { return nil }
             moment = Timestamp(seconds: seconds)
         }
-        guard let quiet, let end = quiet.end(atSeconds: moment.seconds, in: zone) else { return moment }
+        // What had passed when it was asked for stays so, though it would have waited until now.
+        guard moment >= notBefore, let quiet, let end = quiet.end(atSeconds: moment.seconds, in: zone) else { return moment }
         return Timestamp(seconds: end)
     }
 }
