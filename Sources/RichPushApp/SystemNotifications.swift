@@ -157,8 +157,8 @@
         func installationFacts() async -> InstallationFacts {
             InstallationFacts(
                 bundleID: Bundle.main.bundleIdentifier ?? "", environment: PushSigning.current?.rawValue,
-                locale: Locale.preferredLanguages.first, appVersion: Self.appVersion, systemVersion: Self.systemVersion,
-                timeZone: TimeZone.current.identifier,
+                locale: Locale.preferredLanguages.first, languages: Locale.preferredLanguages, appVersion: Self.appVersion,
+                systemVersion: Self.systemVersion, timeZone: TimeZone.current.identifier,
                 capabilities: RichPush.carriesServiceExtension ? ["service-extension"] : [])
         }
 

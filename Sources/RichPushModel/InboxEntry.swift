@@ -9,6 +9,8 @@ public struct InboxEntry: Hashable, Sendable, Codable {
     public var message: String
     /// A description of the content for users who cannot see or hear it.
     public var altText: String?
+    /// The language of the translation that these texts and contents are of; absent for those that the send has besides.
+    public var language: String?
     /// The name of the user who sent it; absent when a backend sent it with a key.
     public var sender: String?
     /// When it was due.

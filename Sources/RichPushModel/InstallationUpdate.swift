@@ -12,6 +12,12 @@ public struct InstallationUpdate: Hashable, Sendable, Codable {
     public var topic: String?
     /// A BCP 47 language tag, for example `sv-SE`.
     public var locale: String?
+    /// The most entries of `languages`.
+    public static let languageLimit = 8
+
+    /// The languages of the user, the best first: language tags, at most 8. A send with translations reaches the device in the first
+    /// that fits. Absent means `locale` alone.
+    public var languages: [String]?
     /// The public key for which senders seal, base64 of 32 bytes; absent when this installation opens nothing sealed.
     public var sealingKey: String?
     /// The app's version, for example `2.1 (417)`; 1 to 64 characters, as each of the texts below.
@@ -162,6 +168,7 @@ public struct DeviceEntry: Hashable, Sendable, Codable {
     public var since: Timestamp
     /// As in `InstallationUpdate`.
     public var locale: String?
+    public var languages: [String]?
     public var appVersion: String?
     public var systemVersion: String?
     public var timeZone: String?

@@ -22,6 +22,9 @@ public struct SendRequest: Hashable, Sendable, Codable {
     public var link: String?
     /// For kind `coupon`.
     public var coupon: Coupon?
+    /// What receivers in other languages get, at most 50. A receiver without one that fits gets the request as it is. Not for kind
+    /// `sealed`.
+    public var translations: [SendTranslation]?
     /// Milliseconds since 1970 after which the push is of no use.
     public var expiresAt: Timestamp?
     /// At most 64 bytes (Reference/APNs.md#3-2).
@@ -45,8 +48,34 @@ public struct SendRequest: Hashable, Sendable, Codable {
 
     private enum CodingKeys: String, CodingKey {
         case audience, title, subtitle, message, altText, kind, style, preview, contentID = "contentId", thumbID = "thumbId"
-        case link, coupon, expiresAt, collapseID = "collapseId", sound, badge, thread
+        case link, coupon, translations, expiresAt, collapseID = "collapseId", sound, badge, thread
         case pushesPerSecond, transactional, id
+    }
+}
+
+/// What receivers in one language get. A field that is absent is that of the request. A content, a link or a coupon replaces the small
+/// variant as well.
+public struct SendTranslation: Hashable, Sendable, Codable {
+    /// A language tag (BCP 47), for example `pt-BR`. Devices that report `pt-BR-x-formal` get it as well, devices that report `pt` do not
+    /// (https://www.rfc-editor.org/rfc/rfc4647#section-3.4).
+    public var language: String
+    public var title: String?
+    public var subtitle: String?
+    public var message: String?
+    public var altText: String?
+    public var contentID: String?
+    public var thumbID: String?
+    public var link: String?
+    public var coupon: Coupon?
+
+    /// Creates a translation; what is not named here is that of the request until it is set.
+    public init(language: String, message: String? = nil) {
+        self.language = language
+        self.message = message
+    }
+
+    private enum CodingKeys: String, CodingKey {
+        case language, title, subtitle, message, altText, contentID = "contentId", thumbID = "thumbId", link, coupon
     }
 }
 

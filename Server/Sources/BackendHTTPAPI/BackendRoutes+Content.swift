@@ -14,7 +14,8 @@ extension BackendRoutes {
         add(.post, "notifications/{id}/ticket", for: .readInbox, to: router) { call in
             let variant = try call.query("variant").variant()
             let id = try call.richID()
-            let issued = try await backend.issueTicket(for: id, variant: variant, for: call.principal)
+            let accepting = call.request.headers[.acceptLanguage]
+            let issued = try await backend.issueTicket(for: id, variant: variant, accepting: accepting, for: call.principal)
             let path = "\(APIRoute.notification(id))?variant=\(variant.rawValue)&ticket=\(issued.ticket.queryEscaped)"
             return try .json(TicketAnswer(path: path, expiresAt: issued.expiresAt))
         }
@@ -34,7 +35,8 @@ extension BackendRoutes {
         let found =
             if let principal {
                 try await notingRefusal(of: .readInbox, to: principal) {
-                    try await backend.findContent(of: id, variant: variant, for: principal)
+                    try await backend.findContent(
+                        of: id, variant: variant, accepting: request.headers[.acceptLanguage], for: principal)
                 }
             } else {
                 try await backend.redeem(ticket: query["ticket"] ?? "", for: id, variant: variant)

@@ -147,11 +147,14 @@ extension BackendRoutes {
             let query = try call.query("before", "since", "limit")
             let limit = try query.number("limit", in: 1...100)
             return try .json(
-                await backend.inbox(before: query["before"], since: query["since"], limit: limit, for: call.principal))
+                await backend.inbox(
+                    before: query["before"], since: query["since"], limit: limit,
+                    accepting: call.request.headers[.acceptLanguage], for: call.principal))
         }
         add(.get, "notifications/{id}/details", for: .readInbox, to: router) { call in
             _ = try call.query()
-            return try .json(await backend.details(of: call.richID(), for: call.principal))
+            let accepting = call.request.headers[.acceptLanguage]
+            return try .json(await backend.details(of: call.richID(), accepting: accepting, for: call.principal))
         }
         add(.patch, "notifications/{id}", for: .markRead, to: router) { call in
             _ = try call.query()
@@ -179,10 +182,15 @@ extension BackendRoutes {
 /// The fields of the request bodies. One that is not here is refused, so that a typing error does not silently change a send.
 enum FieldNames {
     /// `SendRequest`.
-    static let send: Set<String> = [
+    static let send = request.union(translation.map { "translations.\($0)" })
+    private static let request: Set<String> = [
         "audience", "title", "subtitle", "message", "altText", "kind", "style", "preview", "contentId", "thumbId", "link",
         "coupon", "coupon.code", "coupon.headline", "coupon.terms", "coupon.validUntil", "expiresAt", "collapseId", "sound",
-        "badge", "thread", "pushesPerSecond", "transactional", "id",
+        "badge", "thread", "pushesPerSecond", "transactional", "id", "translations",
+    ]
+    private static let translation: Set<String> = [
+        "language", "title", "subtitle", "message", "altText", "contentId", "thumbId", "link", "coupon", "coupon.code",
+        "coupon.headline", "coupon.terms", "coupon.validUntil",
     ]
     /// `AudienceQuestion`.
     static let audience: Set<String> = ["audience"]
@@ -190,7 +198,8 @@ enum FieldNames {
     static let receipts: Set<String> = ["receipts", "receipts.id", "receipts.kind", "receipts.action", "receipts.at"]
     /// `InstallationUpdate`.
     static let installation: Set<String> = [
-        "platform", "handle", "tags", "environment", "topic", "locale", "sealingKey", "appVersion", "systemVersion", "timeZone",
+        "platform", "handle", "tags", "environment", "topic", "locale", "languages", "sealingKey", "appVersion", "systemVersion",
+        "timeZone",
         "permission", "capabilities",
     ]
     /// `RegistrationBody`.

@@ -12,14 +12,19 @@ public struct ContentTicket: Hashable, Sendable {
     public var notification: RichID
     /// `original` or `thumb`.
     public var variant: String
+    /// The language tag of the translation; empty for the content that the notification has besides.
+    public var language: String
     public var expiresAt: Timestamp
     /// The version of the user's password when the ticket was issued; it is void under any other.
     public var credentialVersion: Int64
 
-    public init(user: Int64, notification: RichID, variant: String, expiresAt: Timestamp, credentialVersion: Int64) {
+    public init(
+        user: Int64, notification: RichID, variant: String, language: String = "", expiresAt: Timestamp, credentialVersion: Int64
+    ) {
         self.user = user
         self.notification = notification
         self.variant = variant
+        self.language = language
         self.expiresAt = expiresAt
         self.credentialVersion = credentialVersion
     }
@@ -70,7 +75,10 @@ public struct ContentTicketSigner: Sendable, CustomStringConvertible, CustomDebu
     public var debugDescription: String { description }
 
     private static func claims(of ticket: ContentTicket) -> String {
-        "\(ticket.user).\(ticket.notification).\(ticket.variant).\(ticket.expiresAt.milliseconds).\(ticket.credentialVersion)"
+        [
+            "\(ticket.user)", "\(ticket.notification)", ticket.variant, ticket.language, "\(ticket.expiresAt.milliseconds)",
+            "\(ticket.credentialVersion)",
+        ].joined(separator: ".")
     }
 
     /// The purpose stands in front, so that a code made for something else with the same key is never valid here.
@@ -78,11 +86,11 @@ public struct ContentTicketSigner: Sendable, CustomStringConvertible, CustomDebu
 
     private static func ticket(from claims: String) -> ContentTicket? {
         let fields = claims.split(separator: ".", omittingEmptySubsequences: false)
-        guard fields.count == 5, let user = Int64(fields[0]), let notification = RichID(fields[1]),
-            let expiry = Int64(fields[3]), let version = Int64(fields[4])
+        guard fields.count == 6, let user = Int64(fields[0]), let notification = RichID(fields[1]),
+            let expiry = Int64(fields[4]), let version = Int64(fields[5])
         else { return nil }
         return ContentTicket(
-            user: user, notification: notification, variant: String(fields[2]), expiresAt: Timestamp(milliseconds: expiry),
-            credentialVersion: version)
+            user: user, notification: notification, variant: String(fields[2]), language: String(fields[3]),
+            expiresAt: Timestamp(milliseconds: expiry), credentialVersion: version)
     }
 }

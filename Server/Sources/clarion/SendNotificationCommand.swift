@@ -60,6 +60,11 @@ struct SendNotificationCommand: AsyncParsableCommand {
     @Option(help: "A text for users who cannot see or hear the content.")
     var altText: String?
 
+    @Option(
+        help: ArgumentHelp(
+            "What it is in other languages: JSON in a file, as the field `translations` of the API has it.", valueName: "file"))
+    var translations: String?
+
     @Flag(help: "End-to-end encryption: texts and content are sealed here, and only devices of --to open them.")
     var seal = false
 
@@ -110,6 +115,7 @@ struct SendNotificationCommand: AsyncParsableCommand {
         let client = try server.client()
         try await client.use { client in
             let key = idempotencyKey ?? UUID().uuidString
+            let request = try request()
             if try await sendLater(client, request, idempotencyKey: key) { return }
             let answer =
                 seal
@@ -129,7 +135,7 @@ struct SendNotificationCommand: AsyncParsableCommand {
         }
     }
 
-    private var request: SendRequest {
+    private func request() throws -> SendRequest {
         var request = SendRequest(message: message)
         request.title = title
         request.subtitle = subtitle
@@ -141,7 +147,17 @@ struct SendNotificationCommand: AsyncParsableCommand {
         if let coupon, let headline { request.coupon = Coupon(code: coupon, headline: headline) }
         request.kind = kind
         request.transactional = transactional ? true : nil
+        if let translations { request.translations = try Self.translations(in: translations) }
         return request
+    }
+
+    private static func translations(in path: String) throws -> [SendTranslation] {
+        guard let data = FileManager.default.contents(atPath: path) else {
+            throw ValidationError("--translations: \(path) cannot be read")
+        }
+        do { return try JSONDecoder().decode([SendTranslation].self, from: data) } catch let error as DecodingError {
+            throw ValidationError("--translations: \(path): \(error.place)")
+        }
     }
 
     var kind: ContentKind? {

@@ -89,7 +89,7 @@ private struct UserDevicesCommand: AsyncParsableCommand {
         if json {
             print(try JSONOutput.text(of: list))
         } else {
-            let columns = ["DEVICE", "TOKEN", "ENVIRONMENT", "APP", "SYSTEM", "PERMISSION", "LOCALE", "TIME ZONE", "CAN"]
+            let columns = ["DEVICE", "TOKEN", "ENVIRONMENT", "APP", "SYSTEM", "PERMISSION", "LANGUAGES", "TIME ZONE", "CAN"]
             print(TextTable(columns: columns, rows: list.devices.map(Self.row)))
             for device in list.takenOver ?? [] {
                 let time = Date(timeIntervalSince1970: Double(device.takenAt.milliseconds) / 1000).formatted(.iso8601)
@@ -100,8 +100,9 @@ private struct UserDevicesCommand: AsyncParsableCommand {
 
     private static func row(_ device: DeviceEntry) -> [String] {
         let reported = [
-            device.handle, device.environment, device.appVersion, device.systemVersion, device.permission, device.locale,
-            device.timeZone, device.capabilities?.joined(separator: ","),
+            device.handle, device.environment, device.appVersion, device.systemVersion, device.permission,
+            device.languages?.joined(separator: ",") ?? device.locale, device.timeZone,
+            device.capabilities?.joined(separator: ","),
         ]
         return [device.id] + reported.map { $0 ?? "-" }
     }

@@ -43,6 +43,7 @@ final class ScriptedHub: HubSending {
         var isExpired = false
         var wait: SendWait?
         var countRefusal: ServiceError?
+        var choosesTranslations = true
         var questions = Questions()
         var listAnswer = ListAnswer.known
     }
@@ -214,6 +215,11 @@ final class ScriptedHub: HubSending {
             return AudienceCount(targets: matched.count, isComplete: true)
         }
     }
+
+    var choosesTranslations: Bool { state.withLock { $0.choosesTranslations } }
+
+    /// From now on it has one push for all devices, as a hub elsewhere.
+    func losesTranslations() { state.withLock { $0.choosesTranslations = false } }
 
     func timeZones(of audience: TagExpression) async throws -> Set<String> {
         try state.withLock { state in

@@ -21,7 +21,8 @@ import Testing
     /// Tables with rows about a user. Their test data is made by `fill`; after an erasure nothing of it may be left.
     private static let personal: Set<String> = [
         "users", "installation_credentials", "bindings", "user_tags", "contents", "rich_notifications", "audience_index",
-        "repeat_keys", "read_marks", "receipts", "audit_entries", "devices", "device_tags", "notifications",
+        "rich_translations", "notification_translations", "repeat_keys", "read_marks", "receipts", "audit_entries", "devices",
+        "device_tags", "notifications",
         "target_failures", "identities", "sign_in_tokens", "console_sessions", "service_keys", "schedules",
         "webhook_deliveries", "slices",
     ]
@@ -37,7 +38,7 @@ import Testing
     /// minutes), and digests of bytes to remove.
     private static let impersonal: Set<String> = [
         "schema_steps", "hubs", "tallies", "idempotency_keys", "notification_zones", "pending_targets", "backend_counters",
-        "content_orphans",
+        "content_orphans", "content_claims",
         "hub_rules", "nodes", "schema_fence", "content_owner", "device_changes", "write_turns", "order_numbers",
         "outcome_reasons", "key_sets", "audit_heads", "audit_checkpoints", "webhooks",
         "webhook_leases",
@@ -84,17 +85,9 @@ import Testing
         _ = try await backend.authenticate(.bearer(try #require(again.credential)), from: TestBackend.source)
         _ = device
         func send(_ sender: Principal, _ audience: String, _ message: String, content: [UInt8]? = nil) async throws -> RichID {
-            var request = SendRequest(message: message)
-            request.audience = audience
-            if let content {
-                request.contentID = try await backend.storeContent(
-                    declaredType: nil, fileName: sender.userID == zed.userID ? "zaphod.png" : "b.png", chunks: Chunks(content),
-                    for: sender
-                ).id
-            }
-            return try await backend.send(
-                request, idempotencyKey: sender.userID == zed.userID ? "marvin-words" : "other-\(message.count)", for: sender
-            ).id
+            try await self.send(
+                message, to: audience, content: content, named: sender.userID == zed.userID ? "zaphod.png" : "b.png",
+                key: sender.userID == zed.userID ? "marvin-words" : "other-\(message.count)", backend, for: sender)
         }
         _ = try await send(zed, "username:bob", "marvin-words for bob", content: Sample.png(byteCount: 600))
         _ = try await send(bob, "username:zaphod", "marvin-words for one alone")
@@ -116,6 +109,25 @@ import Testing
                     VALUES (1, 'a-send', 0, 1, 'apns', 'phone-of-z', 'rejected')
                     """), [])
         }
+    }
+
+    /// Sends with a translation if the text is to be traced.
+    private func send(
+        _ message: String, to audience: String, content: [UInt8]?, named name: String, key: String, _ backend: RichPushBackend,
+        for sender: Principal
+    ) async throws -> RichID {
+        var request = SendRequest(message: message)
+        request.audience = audience
+        if message.hasPrefix("marvin-words") {
+            request.preview = .open
+            request.translations = [SendTranslation(language: "sv", message: "\(message) på svenska")]
+        }
+        if let content {
+            request.contentID = try await backend.storeContent(
+                declaredType: nil, fileName: name, chunks: Chunks(content), for: sender
+            ).id
+        }
+        return try await backend.send(request, idempotencyKey: key, for: sender).id
     }
 
     /// Schedules of theirs, for them alone and for them and another.

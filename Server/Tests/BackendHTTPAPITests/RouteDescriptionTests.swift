@@ -82,12 +82,18 @@ struct RouteDescriptionTests {
         send.coupon = Coupon(code: "c", headline: "h", terms: "t", validUntil: Timestamp(seconds: 1))
         (send.expiresAt, send.collapseID, send.sound) = (Timestamp(seconds: 1), "c", "s")
         (send.badge, send.thread, send.pushesPerSecond, send.id, send.transactional) = (1, "t", 5, RichID("7"), true)
+        var translation = SendTranslation(language: "sv", message: "m")
+        (translation.title, translation.subtitle, translation.altText) = ("t", "s", "a")
+        (translation.contentID, translation.thumbID, translation.link) = ("c", "t", "l")
+        translation.coupon = send.coupon
+        send.translations = [translation]
         try expect(send, writes: FieldNames.send)
         let receipt = Receipt(richID: try #require(RichID("7")), kind: .action, action: "a", at: Timestamp(seconds: 1))
         try expect(ReceiptBatch(receipts: [receipt]), writes: FieldNames.receipts)
-        let update = InstallationUpdate(
+        var update = InstallationUpdate(
             handle: "h", environment: "sandbox", topic: "t", locale: "sv", sealingKey: "k", appVersion: "1", systemVersion: "s",
             timeZone: "z", permission: "denied", capabilities: ["c"])
+        update.languages = ["sv"]
         try expect(Reply(id: "r", text: "t"), writes: FieldNames.reply)
         try expect(update, writes: FieldNames.installation)
     }

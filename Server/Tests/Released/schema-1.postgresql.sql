@@ -51,6 +51,7 @@ CREATE TABLE devices (
     former_zone TEXT COLLATE "C",
     zone_changed_at BIGINT,
     next_zone TEXT COLLATE "C",
+    languages TEXT COLLATE "C" NOT NULL DEFAULT '',
     PRIMARY KEY (hub_id, slice_key),
     UNIQUE (hub_id, record_id));
 CREATE INDEX devices_by_handle ON devices (handle, platform, form, hub_id, slice_key);
@@ -144,6 +145,7 @@ CREATE TABLE notifications (
     ended_at BIGINT,
     order_mark BIGINT,
     end_order BIGINT,
+    languages TEXT COLLATE "C",
     PRIMARY KEY (hub_id, notification_id));
 CREATE INDEX notifications_by_end ON notifications (ended_at);
 CREATE TABLE notification_zones (
@@ -152,6 +154,12 @@ CREATE TABLE notification_zones (
     time_zone TEXT COLLATE "C" NOT NULL,
     moment BIGINT NOT NULL,
     PRIMARY KEY (hub_id, notification_id, time_zone));
+CREATE TABLE notification_translations (
+    hub_id BIGINT NOT NULL,
+    notification_id TEXT COLLATE "C" NOT NULL,
+    number BIGINT NOT NULL,
+    body BYTEA NOT NULL,
+    PRIMARY KEY (hub_id, notification_id, number));
 CREATE TABLE direct_handles (
     hub_id BIGINT NOT NULL,
     notification_id TEXT COLLATE "C" NOT NULL,
@@ -340,6 +348,7 @@ CREATE TABLE rich_notifications (
     completed_at BIGINT,
     recalled_at BIGINT,
     refused BIGINT NOT NULL,
+    languages TEXT COLLATE "C",
     ended_at BIGINT,
     start_order BIGINT NOT NULL DEFAULT 0,
     end_order BIGINT,
@@ -355,13 +364,30 @@ CREATE TABLE rich_notifications (
     work_at BIGINT,
     PRIMARY KEY (app_id, rich_id));
 CREATE INDEX rich_notifications_by_work ON rich_notifications (app_id, work_at) WHERE work IS NOT NULL;
-CREATE INDEX rich_notifications_by_content ON rich_notifications (app_id, content_id);
-CREATE INDEX rich_notifications_by_thumb ON rich_notifications (app_id, thumb_id);
 CREATE INDEX rich_notifications_by_end ON rich_notifications (app_id, ended_at) WHERE ended_at IS NOT NULL;
 CREATE INDEX rich_notifications_by_expiry ON rich_notifications (app_id, expires_at) WHERE expires_at IS NOT NULL;
 CREATE INDEX rich_notifications_by_due ON rich_notifications (app_id, due_at, rich_id);
 CREATE INDEX rich_notifications_by_sender ON rich_notifications (app_id, sender_id, rich_id);
 CREATE INDEX rich_notifications_by_sender_due ON rich_notifications (app_id, sender_id, due_at, rich_id);
+CREATE TABLE rich_translations (
+    app_id BIGINT NOT NULL,
+    translation_id BIGINT NOT NULL,
+    sender_id BIGINT NOT NULL,
+    title TEXT COLLATE "C",
+    subtitle TEXT COLLATE "C",
+    message TEXT COLLATE "C" NOT NULL,
+    alt_text TEXT COLLATE "C",
+    content_id TEXT COLLATE "C",
+    thumb_id TEXT COLLATE "C",
+    push_body BYTEA,
+    PRIMARY KEY (app_id, translation_id));
+CREATE INDEX rich_translations_by_sender ON rich_translations (app_id, sender_id, translation_id);
+CREATE TABLE content_claims (
+    app_id BIGINT NOT NULL,
+    content_id TEXT COLLATE "C" NOT NULL,
+    holder TEXT COLLATE "C" NOT NULL,
+    PRIMARY KEY (app_id, content_id, holder));
+CREATE INDEX content_claims_by_holder ON content_claims (app_id, holder);
 CREATE TABLE audience_index (
     app_id BIGINT NOT NULL,
     audience_key TEXT COLLATE "C" NOT NULL,
@@ -385,8 +411,6 @@ CREATE TABLE schedules (
     owner_name TEXT COLLATE "C" NOT NULL,
     request TEXT COLLATE "C" NOT NULL,
     audience TEXT COLLATE "C" NOT NULL,
-    content_id TEXT COLLATE "C",
-    thumb_id TEXT COLLATE "C",
     state TEXT COLLATE "C" NOT NULL,
     occurrence BIGINT NOT NULL,
     due_at BIGINT,
@@ -405,8 +429,6 @@ CREATE INDEX schedules_by_attempt ON schedules (app_id, attempt_at, schedule_id)
 CREATE INDEX schedules_by_owner ON schedules (app_id, owner_id, schedule_id);
 CREATE INDEX schedules_that_wait ON schedules (app_id, owner_id) WHERE state = 'waiting';
 CREATE UNIQUE INDEX schedules_by_repeat_key ON schedules (app_id, owner_id, repeat_key) WHERE repeat_key IS NOT NULL;
-CREATE INDEX schedules_by_content ON schedules (app_id, content_id) WHERE content_id IS NOT NULL;
-CREATE INDEX schedules_by_thumb ON schedules (app_id, thumb_id) WHERE thumb_id IS NOT NULL;
 CREATE INDEX schedules_by_end ON schedules (app_id, ended_at) WHERE ended_at IS NOT NULL;
 CREATE TABLE webhooks (
     app_id BIGINT NOT NULL,

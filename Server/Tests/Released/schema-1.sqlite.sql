@@ -51,6 +51,7 @@ CREATE TABLE devices (
     former_zone TEXT,
     zone_changed_at INTEGER,
     next_zone TEXT,
+    languages TEXT NOT NULL DEFAULT '',
     PRIMARY KEY (hub_id, slice_key),
     UNIQUE (hub_id, record_id)) WITHOUT ROWID;
 CREATE INDEX devices_by_handle ON devices (handle, platform, form, hub_id, slice_key);
@@ -144,6 +145,7 @@ CREATE TABLE notifications (
     ended_at INTEGER,
     order_mark INTEGER,
     end_order INTEGER,
+    languages TEXT,
     PRIMARY KEY (hub_id, notification_id));
 CREATE INDEX notifications_by_end ON notifications (ended_at);
 CREATE TABLE notification_zones (
@@ -152,6 +154,12 @@ CREATE TABLE notification_zones (
     time_zone TEXT NOT NULL,
     moment INTEGER NOT NULL,
     PRIMARY KEY (hub_id, notification_id, time_zone)) WITHOUT ROWID;
+CREATE TABLE notification_translations (
+    hub_id INTEGER NOT NULL,
+    notification_id TEXT NOT NULL,
+    number INTEGER NOT NULL,
+    body BLOB NOT NULL,
+    PRIMARY KEY (hub_id, notification_id, number));
 CREATE TABLE direct_handles (
     hub_id INTEGER NOT NULL,
     notification_id TEXT NOT NULL,
@@ -340,6 +348,7 @@ CREATE TABLE rich_notifications (
     completed_at INTEGER,
     recalled_at INTEGER,
     refused INTEGER NOT NULL,
+    languages TEXT,
     ended_at INTEGER,
     start_order INTEGER NOT NULL DEFAULT 0,
     end_order INTEGER,
@@ -355,13 +364,30 @@ CREATE TABLE rich_notifications (
     work_at INTEGER,
     PRIMARY KEY (app_id, rich_id));
 CREATE INDEX rich_notifications_by_work ON rich_notifications (app_id, work_at) WHERE work IS NOT NULL;
-CREATE INDEX rich_notifications_by_content ON rich_notifications (app_id, content_id);
-CREATE INDEX rich_notifications_by_thumb ON rich_notifications (app_id, thumb_id);
 CREATE INDEX rich_notifications_by_end ON rich_notifications (app_id, ended_at) WHERE ended_at IS NOT NULL;
 CREATE INDEX rich_notifications_by_expiry ON rich_notifications (app_id, expires_at) WHERE expires_at IS NOT NULL;
 CREATE INDEX rich_notifications_by_due ON rich_notifications (app_id, due_at, rich_id);
 CREATE INDEX rich_notifications_by_sender ON rich_notifications (app_id, sender_id, rich_id);
 CREATE INDEX rich_notifications_by_sender_due ON rich_notifications (app_id, sender_id, due_at, rich_id);
+CREATE TABLE rich_translations (
+    app_id INTEGER NOT NULL,
+    translation_id INTEGER NOT NULL,
+    sender_id INTEGER NOT NULL,
+    title TEXT,
+    subtitle TEXT,
+    message TEXT NOT NULL,
+    alt_text TEXT,
+    content_id TEXT,
+    thumb_id TEXT,
+    push_body BLOB,
+    PRIMARY KEY (app_id, translation_id));
+CREATE INDEX rich_translations_by_sender ON rich_translations (app_id, sender_id, translation_id);
+CREATE TABLE content_claims (
+    app_id INTEGER NOT NULL,
+    content_id TEXT NOT NULL,
+    holder TEXT NOT NULL,
+    PRIMARY KEY (app_id, content_id, holder)) WITHOUT ROWID;
+CREATE INDEX content_claims_by_holder ON content_claims (app_id, holder);
 CREATE TABLE audience_index (
     app_id INTEGER NOT NULL,
     audience_key TEXT NOT NULL,
@@ -385,8 +411,6 @@ CREATE TABLE schedules (
     owner_name TEXT NOT NULL,
     request TEXT NOT NULL,
     audience TEXT NOT NULL,
-    content_id TEXT,
-    thumb_id TEXT,
     state TEXT NOT NULL,
     occurrence INTEGER NOT NULL,
     due_at INTEGER,
@@ -405,8 +429,6 @@ CREATE INDEX schedules_by_attempt ON schedules (app_id, attempt_at, schedule_id)
 CREATE INDEX schedules_by_owner ON schedules (app_id, owner_id, schedule_id);
 CREATE INDEX schedules_that_wait ON schedules (app_id, owner_id) WHERE state = 'waiting';
 CREATE UNIQUE INDEX schedules_by_repeat_key ON schedules (app_id, owner_id, repeat_key) WHERE repeat_key IS NOT NULL;
-CREATE INDEX schedules_by_content ON schedules (app_id, content_id) WHERE content_id IS NOT NULL;
-CREATE INDEX schedules_by_thumb ON schedules (app_id, thumb_id) WHERE thumb_id IS NOT NULL;
 CREATE INDEX schedules_by_end ON schedules (app_id, ended_at) WHERE ended_at IS NOT NULL;
 CREATE TABLE webhooks (
     app_id INTEGER NOT NULL,

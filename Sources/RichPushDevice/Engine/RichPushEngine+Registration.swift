@@ -61,10 +61,13 @@ extension RichPushEngine {
     func plainUpdate() async -> InstallationUpdate {
         let facts = await app.environment.installationFacts()
         let permission = await app.notifications.permission()
-        return InstallationUpdate(
+        var update = InstallationUpdate(
             handle: token, environment: facts.environment, topic: facts.bundleID, locale: Self.fact(facts.locale),
             appVersion: Self.fact(facts.appVersion), systemVersion: Self.fact(facts.systemVersion),
             timeZone: Self.fact(facts.timeZone), permission: permission.rawValue, capabilities: capabilities(facts))
+        let languages = facts.languages.prefix(InstallationUpdate.languageLimit).compactMap(Self.fact)
+        update.languages = languages.isEmpty ? nil : languages
+        return update
     }
 
     /// A text that the server accepts: a build's own description must never prevent a sign-in.

@@ -114,6 +114,8 @@ public struct InstallationFacts: Hashable, Sendable, Codable {
     public var environment: String?
     /// A BCP 47 language tag.
     public var locale: String?
+    /// The languages of the user, the best first: language tags, of which the server gets eight.
+    public var languages: [String]
     /// For example `2.1 (417)`.
     public var appVersion: String?
     /// For example `iOS 18.2`.
@@ -125,12 +127,13 @@ public struct InstallationFacts: Hashable, Sendable, Codable {
 
     /// Creates facts.
     public init(
-        bundleID: String, environment: String? = nil, locale: String? = nil, appVersion: String? = nil,
-        systemVersion: String? = nil, timeZone: String? = nil, capabilities: [String] = []
+        bundleID: String, environment: String? = nil, locale: String? = nil, languages: [String] = [],
+        appVersion: String? = nil, systemVersion: String? = nil, timeZone: String? = nil, capabilities: [String] = []
     ) {
         self.bundleID = bundleID
         self.environment = environment
         self.locale = locale
+        self.languages = languages
         self.appVersion = appVersion
         self.systemVersion = systemVersion
         self.timeZone = timeZone

@@ -102,7 +102,8 @@ extension SimulatedPhone {
 
     var installationFacts: InstallationFacts {
         InstallationFacts(
-            bundleID: configuration.bundleID, environment: configuration.environment, locale: configuration.locale,
+            bundleID: configuration.bundleID, environment: configuration.environment,
+            locale: configuration.languages.first, languages: configuration.languages,
             appVersion: configuration.appVersion, systemVersion: "simulated", timeZone: "Etc/UTC",
             capabilities: ["service-extension"])
     }

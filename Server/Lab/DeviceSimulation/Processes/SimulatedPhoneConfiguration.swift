@@ -20,7 +20,8 @@ public struct SimulatedPhoneConfiguration: Sendable {
     public var bundleID: String
     /// `sandbox` or `production`; absent leaves it to the hub.
     public var environment: String?
-    public var locale = "en"
+    /// The languages of its user, the best first.
+    public var languages = ["en"]
     /// What the app says of itself.
     public var appVersion = "1.0"
     /// Where the phone keeps what a phone keeps: the app group, the key chain, the system's attachments.

@@ -60,6 +60,9 @@ struct DemoConsole: Sendable {
         var offers = SendRequest(message: "Everything for the garden is cheaper this week.")
         offers.title = "Offers of the week"
         offers.audience = "news"
+        var swedish = SendTranslation(language: "sv", message: "Allt för trädgården är billigare den här veckan.")
+        swedish.title = "Veckans erbjudanden"
+        offers.translations = [swedish]
         var weekly = ScheduleRequest(offers)
         let tomorrow = Date(timeIntervalSince1970: Double(clock.now.milliseconds) / 1000 + 86_400)
         weekly.localTime = tomorrow.formatted(.iso8601.year().month().day()) + "T09:00"

@@ -15,8 +15,8 @@ import ServerSettings
 /// Makes the phones of a demo: each with a folder of its own, all with the same app; two are alice's and one is bob's.
 struct DemoPhones: Sendable {
     private static let owners = [
-        (name: "Alice’s iPhone", user: "alice"), (name: "Alice’s second", user: "alice"),
-        (name: "Bob’s iPhone", user: "bob"),
+        (name: "Alice’s iPhone", user: "alice", languages: ["en"]), (name: "Alice’s second", user: "alice", languages: ["en"]),
+        (name: "Bob’s iPhone", user: "bob", languages: ["sv-SE", "en"]),
     ]
     /// How many phones a demo has.
     static let count = owners.count
@@ -41,6 +41,7 @@ struct DemoPhones: Sendable {
         var configuration = SimulatedPhoneConfiguration(
             identity: Self.identity(number), app: app, bundleID: Settings.demoTopic, folder: URL(filePath: directory + "/" + id))
         configuration.samples = Self.samples
+        if Self.owners.indices.contains(number - 1) { configuration.languages = Self.owners[number - 1].languages }
         return try SimulatedPhone(
             configuration: configuration, service: LocalPushService(apns),
             transport: FaultyTransport(

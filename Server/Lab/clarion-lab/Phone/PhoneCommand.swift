@@ -54,6 +54,9 @@ struct PhoneCommand: AsyncParsableCommand {
     @Option(help: "Also writes the story to this file, a line of JSON for each step.")
     var log: String?
 
+    @Option(help: "The languages of its user, the best first, with commas between: sv-SE,de.")
+    var languages = "en"
+
     @Option(help: "How often per hour a silent push may wake the app; Apple documents 2 or 3. Absent means no limit.")
     var wakesPerHour: Int?
 
@@ -161,6 +164,7 @@ struct PhoneCommand: AsyncParsableCommand {
         configuration.app.offersReply = true
         configuration.app.refreshTask = topic + ".refresh"
         configuration.environment = environment
+        configuration.languages = languages.split(separator: ",").map(String.init)
         configuration.backgroundWakesPerHour = wakesPerHour
         // App and extension are further processes of this program.
         configuration.program = OwnExecutable.path

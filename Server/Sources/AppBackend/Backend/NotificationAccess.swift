@@ -24,6 +24,16 @@ struct NotificationAccess: Sendable {
         return notification.sender == principal.userID ? .sender : nil
     }
 
+    /// In which languages the caller reads: an installation in those that it reported, any other caller in those of the field
+    /// `Accept-Language`.
+    func languages(accepting field: String?) -> LanguagePreference {
+        let own = principal.installation.flatMap { id in
+            bindings.last { $0.until == nil && $0.device.record.text == id.text }?.device.facts?.preference
+        }
+        guard let own, !own.tags.isEmpty else { return LanguagePreference(acceptLanguage: field ?? "") }
+        return own
+    }
+
     /// Whether the answer hangs on when the send ended, which is not noted yet: then the hub has to be asked first. A device that
     /// was there when the send began gets the same answer either way.
     func dependsOnEnd(of notification: RichNotification, at now: Timestamp) -> Bool {
@@ -55,7 +65,7 @@ extension RichPushBackend {
 
     /// The notification, if the caller may read it. The error is the same for an unknown one and for another user's.
     func readable(
-        _ id: RichID, for principal: Principal
+        _ id: RichID, accepting: String? = nil, for principal: Principal
     ) async throws -> (RichNotification, NotificationAccess.Relation) {
         try principal.require(.readInbox)
         let now = parts.clock.now
@@ -64,7 +74,7 @@ extension RichPushBackend {
         guard var found = facts.notification else { throw Self.unseen }
         if rule.dependsOnEnd(of: found, at: now) { found = try await parts.askedForEnd(of: found) }
         guard let relation = rule.relation(to: found, at: now) else { throw Self.unseen }
-        return (found, relation)
+        return (try await parts.translated([found], for: rule.languages(accepting: accepting))[0], relation)
     }
 
     /// The notification, if the caller may manage it: they sent it, or they are an admin. An installation credential manages
@@ -80,6 +90,26 @@ extension RichPushBackend {
 
 /// What the access to one notification and to those of an inbox both ask.
 extension BackendParts {
+    /// The notifications in the reader's languages, as far as they have translations.
+    func translated(
+        _ notifications: [RichNotification], for languages: LanguagePreference
+    ) async throws -> [RichNotification] {
+        var places: [RichID: Int] = [:]
+        for notification in notifications { places[notification.id] = languages.best(of: notification.languages) }
+        guard !places.isEmpty else { return notifications }
+        let translations = try await store.translations(places)
+        return notifications.map { notification in
+            guard let place = places[notification.id], let translation = translations[notification.id] else {
+                return notification
+            }
+            var translated = notification
+            translated.language = notification.languages[place]
+            (translated.texts, translated.content, translated.thumb) =
+                (translation.texts, translation.content, translation.thumb)
+            return translated
+        }
+    }
+
     /// Asks the hub whether a send is over whose completion is not noted yet: the upkeep notes it within a minute only, and a tag
     /// that a user gives their device in between must not open what was sent.
     ///

@@ -67,9 +67,12 @@ extension RichPushBackend {
         try await open(try await findContent(of: id, variant: variant, for: principal))
     }
 
-    /// The same without opening it.
-    public func findContent(of id: RichID, variant: ContentVariant, for principal: Principal) async throws -> FoundContent {
-        let (notification, _) = try await readable(id, for: principal)
+    /// The same without opening it. `accepting` is the field `Accept-Language`, which chooses the translation for a caller that is no
+    /// installation.
+    public func findContent(
+        of id: RichID, variant: ContentVariant, accepting: String? = nil, for principal: Principal
+    ) async throws -> FoundContent {
+        let (notification, _) = try await readable(id, accepting: accepting, for: principal)
         guard let record = notification.content(variant) else { throw Self.unseen }
         return FoundContent(descriptor: record.descriptor, id: id, digest: record.digest)
     }
@@ -93,14 +96,17 @@ extension RichPushBackend {
     }
 
     /// A ticket for this content and this user, valid for five minutes.
-    public func issueTicket(for id: RichID, variant: ContentVariant, for principal: Principal) async throws -> IssuedTicket {
-        let (notification, _) = try await readable(id, for: principal)
+    public func issueTicket(
+        for id: RichID, variant: ContentVariant, accepting: String? = nil, for principal: Principal
+    ) async throws -> IssuedTicket {
+        let (notification, _) = try await readable(id, accepting: accepting, for: principal)
         guard notification.content(variant) != nil else { throw Self.unseen }
         let now = parts.clock.now
         let expiry = now + ContentTicket.maximumAge
         let ticket = ContentTicket(
-            user: principal.userID.number, notification: id, variant: variant.rawValue, expiresAt: expiry,
-            credentialVersion: principal.credentialVersion)
+            user: principal.userID.number, notification: id, variant: variant.rawValue,
+            language: notification.language?.text ?? "",
+            expiresAt: expiry, credentialVersion: principal.credentialVersion)
         return IssuedTicket(ticket: parts.ticketSigner.sign(ticket, now: now), expiresAt: expiry)
     }
 
@@ -111,7 +117,7 @@ extension RichPushBackend {
             claims.variant == variant.rawValue, let user = try await parts.store.user(UserID(claims.user)),
             user.credentialVersion == claims.credentialVersion
         else { throw Self.unseen }
-        return try await findContent(of: id, variant: variant, for: Principal(user: user))
+        return try await findContent(of: id, variant: variant, accepting: claims.language, for: Principal(user: user))
     }
 }
 

@@ -189,7 +189,8 @@ extension DeviceEntry {
         handle = device.handle.map { String($0.text.prefix(6)) }
         (environment, topic) = (device.environment, device.topic)
         guard let facts = device.facts else { return }
-        (locale, timeZone, permission) = (facts.locale, facts.timeZone, facts.permission)
+        (locale, languages) = (facts.locale, facts.languages)
+        (timeZone, permission) = (facts.timeZone, facts.permission)
         (appVersion, systemVersion, capabilities) = (facts.appVersion, facts.systemVersion, facts.capabilities)
     }
 }
@@ -330,6 +331,7 @@ extension BackendParts {
     private func request(for device: BoundDevice) -> DeviceUpsert {
         var request = device.upsert
         request.timeZone = device.facts?.timeZone.flatMap { zones.zone($0) == nil ? nil : $0 } ?? DeviceZone.unknown.name
+        request.languages = device.facts?.preference ?? LanguagePreference([])
         return request
     }
 

@@ -6,20 +6,21 @@ extension RichPushBackend {
     ///
     /// `before` continues towards older ones (`InboxPage.next`); `since` (the id of the newest one the phone has) stops there, so
     /// that nothing is lost when Apple keeps only the newest push. `limit` is clamped to 1 … 100, default 50.
+    /// `accepting` is the field `Accept-Language`, which chooses the translation for a caller that is no installation.
     /// Throws `invalid-field` for a malformed cursor.
     public func inbox(
-        before: String? = nil, since: String? = nil, limit: Int? = nil, for principal: Principal
+        before: String? = nil, since: String? = nil, limit: Int? = nil, accepting: String? = nil, for principal: Principal
     ) async throws -> InboxPage {
         try principal.require(.readInbox)
-        let reader = InboxReader(parts: parts, principal: principal, now: parts.clock.now)
+        let reader = InboxReader(parts: parts, principal: principal, accepting: accepting, now: parts.clock.now)
         return try await reader.page(
             before: try Self.cursor(before, "before"), since: try Self.cursor(since, "since"),
             limit: min(max(limit ?? 50, 1), 100))
     }
 
-    /// One entry of the inbox.
-    public func details(of id: RichID, for principal: Principal) async throws -> InboxEntry {
-        let (notification, relation) = try await readable(id, for: principal)
+    /// One entry of the inbox. `accepting` is that of `inbox`.
+    public func details(of id: RichID, accepting: String? = nil, for principal: Principal) async throws -> InboxEntry {
+        let (notification, relation) = try await readable(id, accepting: accepting, for: principal)
         let isRead = try await parts.store.readMarks(among: [id], of: principal.userID).contains(id)
         return notification.entry(read: isRead || relation == .sender)
     }
@@ -44,10 +45,12 @@ extension RichPushBackend {
 extension RichNotification {
     /// What a receiver sees of it.
     func entry(read: Bool) -> InboxEntry {
-        InboxEntry(
+        var entry = InboxEntry(
             id: id, kind: kind, title: texts.title, subtitle: texts.subtitle, message: texts.message, altText: texts.altText,
             sender: senderName.text, sentAt: dueAt, expiresAt: expiresAt, read: read, content: content?.descriptor,
             thumb: content(.thumb)?.descriptor)
+        entry.language = language?.text
+        return entry
     }
 }
 
@@ -61,6 +64,7 @@ struct InboxReader {
 
     var parts: BackendParts
     var principal: Principal
+    var accepting: String?
     var now: Timestamp
 
     func page(before: RichID?, since: RichID?, limit: Int) async throws -> InboxPage {
@@ -71,12 +75,22 @@ struct InboxReader {
             return found.count <= limit
         }
         // One more than asked for was looked for, to know whether the page is the last.
-        let shown = found.prefix(limit)
+        let shown = try await translated(Array(found.prefix(limit)))
         let next = found.count > limit ? shown.last?.0.id : last
         let marks = try await parts.store.readMarks(among: shown.map(\.0.id), of: principal.userID)
         return InboxPage(
             notifications: shown.map { $0.entry(read: marks.contains($0.id) || $1 == .sender) },
             unread: try await unread(), next: next?.description)
+    }
+
+    private func translated(
+        _ found: [(RichNotification, NotificationAccess.Relation)]
+    ) async throws -> [(RichNotification, NotificationAccess.Relation)] {
+        guard found.contains(where: { !$0.0.languages.isEmpty }) else { return found }
+        // Those that hold now, whenever the notifications began.
+        let bindings = try await parts.store.bindings(of: principal.userID, since: .last, limit: RichPushBackend.bindingLimit)
+        let languages = NotificationAccess(principal: principal, bindings: bindings).languages(accepting: accepting)
+        return Array(zip(try await parts.translated(found.map(\.0), for: languages), found.map(\.1)))
     }
 
     /// What a sender sent to others does not count as unread for them.

@@ -186,6 +186,9 @@ public protocol BackendStore:
     /// The notification that this user's idempotency key stands for, if any.
     func repeated(_ key: IdempotencyKey, of user: UserID) async throws -> Acceptance?
 
+    /// The translations at these places of the notifications' `languages`; those that are not stored are absent.
+    func translations(_ places: [RichID: Int]) async throws -> [RichID: RichTranslation]
+
     /// The push of a notification and the key under which the hub takes it once.
     func push(of id: RichID) async throws -> OutgoingPush?
 

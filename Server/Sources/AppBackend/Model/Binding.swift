@@ -111,9 +111,10 @@ public struct BoundDevice: Hashable, Sendable {
     }
 }
 
-/// What an installation reported about itself, for administrators. Of this the hub gets the time zone alone, for sends by local time.
+/// What an installation reported about itself, for administrators. Of this the hub gets the time zone and the languages.
 public struct DeviceFacts: Hashable, Sendable, Codable {
     public var locale: String?
+    public var languages: [String]?
     public var appVersion: String?
     public var systemVersion: String?
     public var timeZone: String?
@@ -128,6 +129,7 @@ public struct DeviceFacts: Hashable, Sendable, Codable {
     /// Takes what an update says; `nil` when it says nothing. Throws `invalid-field`.
     public init?(_ update: InstallationUpdate) throws(ServiceError) {
         locale = try Self.checked(update.locale, "locale")
+        languages = try update.languages.map { texts throws(ServiceError) in try Self.checked(languages: texts) }
         appVersion = try Self.checked(update.appVersion, "appVersion")
         systemVersion = try Self.checked(update.systemVersion, "systemVersion")
         timeZone = try Self.checked(update.timeZone, "timeZone")
@@ -136,7 +138,9 @@ public struct DeviceFacts: Hashable, Sendable, Codable {
         }
         permission = update.permission
         if let words = update.capabilities { capabilities = try Self.checked(words) }
-        let isSilent = [locale, appVersion, systemVersion, timeZone, permission].allSatisfy { $0 == nil } && capabilities == nil
+        let isSilent =
+            [locale, appVersion, systemVersion, timeZone, permission].allSatisfy { $0 == nil }
+            && capabilities == nil && languages == nil
         if isSilent { return nil }
     }
 
@@ -150,6 +154,17 @@ public struct DeviceFacts: Hashable, Sendable, Codable {
         }
         return text
     }
+
+    private static func checked(languages texts: [String]) throws(ServiceError) -> [String] {
+        guard texts.count <= InstallationUpdate.languageLimit else {
+            throw ServiceError(.invalidField, "languages: at most \(InstallationUpdate.languageLimit) language tags")
+        }
+        for text in texts { _ = try checked(text, "languages") }
+        return texts
+    }
+
+    /// In which languages the device gets sends with translations.
+    var preference: LanguagePreference { LanguagePreference(languages ?? locale.map { [$0] } ?? []) }
 
     private static func checked(_ words: [String]) throws(ServiceError) -> [String] {
         let isWord = { (word: String) in

@@ -15,6 +15,10 @@ public struct RichNotification: Hashable, Sendable {
     public var texts: NotificationTexts
     public var content: ContentRecord?
     public var thumb: ContentRecord?
+    /// In which languages there are translations.
+    public var languages: [LanguageTag] = []
+    /// That of the texts and contents, if they are a translation's.
+    public var language: LanguageTag?
     public var audience: TagExpression
     public var dueAt: Timestamp
     /// Where in the order of the database it began.
@@ -58,6 +62,40 @@ public struct RichNotification: Hashable, Sendable {
     }
 }
 
+/// What a notification is in one language.
+public struct RichTranslation: Hashable, Sendable {
+    public var texts: NotificationTexts
+    public var content: ContentRecord?
+    public var thumb: ContentRecord?
+
+    /// Creates a translation.
+    public init(texts: NotificationTexts, content: ContentRecord?, thumb: ContentRecord?) {
+        self.texts = texts
+        self.content = content
+        self.thumb = thumb
+    }
+}
+
+/// A translation that was checked and is to be stored, with all that it takes from the notification.
+public struct TranslationDraft: Hashable, Sendable {
+    public var language: LanguageTag
+    public var texts: NotificationTexts
+    public var contentID: String?
+    public var thumbID: String?
+    public var push: PushTemplate
+
+    /// Creates a draft.
+    public init(
+        language: LanguageTag, texts: NotificationTexts, contentID: String? = nil, thumbID: String? = nil, push: PushTemplate
+    ) {
+        self.language = language
+        self.texts = texts
+        self.contentID = contentID
+        self.thumbID = thumbID
+        self.push = push
+    }
+}
+
 /// What a notification says.
 public struct NotificationTexts: Hashable, Sendable {
     public var title: String?
@@ -98,6 +136,21 @@ public struct RichNotificationDraft: Hashable, Sendable {
     public var step: ScheduleStep?
     /// When it is due, if not now and everywhere.
     public var localTime: LocalDelivery?
+    /// At most `PushTranslation.limit`, each of another language.
+    public var translations: [TranslationDraft] = []
+
+    /// The contents that it needs, each with the name of its field.
+    public var contents: [(id: String, field: String)] {
+        var all = [(contentID, "contentId"), (thumbID, "thumbId")]
+        for (place, translation) in translations.enumerated() {
+            all.append((translation.contentID, "translations[\(place)]: contentId"))
+            all.append((translation.thumbID, "translations[\(place)]: thumbId"))
+        }
+        return all.compactMap { id, field in id.map { ($0, field) } }
+    }
+
+    /// Whether the push is another in some language. With a neutral preview it is the same in all.
+    public var hasTranslatedPush: Bool { translations.contains { $0.push != push } }
 
     /// Creates a draft.
     public init(
@@ -149,6 +202,7 @@ public enum Acceptance: Hashable, Sendable {
 /// A push as the hub gets it.
 public struct OutgoingPush: Hashable, Sendable {
     public var message: PushMessage
+    public var translations: [PushTranslation]
     public var pushesPerSecond: Int?
     /// When it is due, if not now and everywhere.
     public var localTime: LocalDelivery?
@@ -156,8 +210,12 @@ public struct OutgoingPush: Hashable, Sendable {
     public var hubKey: String
 
     /// Creates a push.
-    public init(message: PushMessage, pushesPerSecond: Int? = nil, localTime: LocalDelivery? = nil, hubKey: String) {
+    public init(
+        message: PushMessage, translations: [PushTranslation] = [], pushesPerSecond: Int? = nil, localTime: LocalDelivery? = nil,
+        hubKey: String
+    ) {
         self.message = message
+        self.translations = translations
         self.pushesPerSecond = pushesPerSecond
         self.localTime = localTime
         self.hubKey = hubKey

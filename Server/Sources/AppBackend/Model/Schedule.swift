@@ -54,17 +54,16 @@ public struct Schedule: Hashable, Sendable {
 public struct ScheduleDraft: Hashable, Sendable {
     public var owner: UserID
     public var ownerName: UserName
-    /// Without the audience, which is kept apart, so that a removed user can be taken out of it.
+    /// Without the audience, which is kept apart, so that a removed user can be taken out of it. Beside a link or a coupon stands the id
+    /// of the content that the server wrote of it.
     public var request: ScheduleRequest
     public var audience: TagExpression
-    /// The content that the request names, or the one that the server wrote of its link or coupon.
-    public var contentID: String?
     /// When it is due next; `nil` when it is over.
     public var next: ScheduleOccurrence?
 
     /// Creates a draft.
     public init(
-        owner: UserID, ownerName: UserName, request: ScheduleRequest, audience: TagExpression, contentID: String?,
+        owner: UserID, ownerName: UserName, request: ScheduleRequest, audience: TagExpression,
         next: ScheduleOccurrence?
     ) {
         self.owner = owner
@@ -72,7 +71,6 @@ public struct ScheduleDraft: Hashable, Sendable {
         self.request = request
         self.request.notification.audience = nil
         self.audience = audience
-        self.contentID = contentID
         self.next = next
     }
 }

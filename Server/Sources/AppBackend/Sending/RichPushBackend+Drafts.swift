@@ -1,4 +1,5 @@
 import Crypto
+import PushHub
 import RichPushModel
 import ServiceErrors
 import TagExpressions
@@ -15,27 +16,62 @@ extension RichPushBackend {
     func draft(
         _ request: SendRequest, audience: TagExpression, idempotencyKey: String?, for principal: Principal
     ) async throws -> RichNotificationDraft {
-        let content = try await ownContent(request.contentID, "contentId", of: principal)
-        let thumb = try await ownContent(request.thumbID, "thumbId", of: principal)
-        let kind = try Self.kind(of: request, content: content)
-        try Self.checkThumb(thumb, of: kind)
-        guard thumb == nil || kind != .text else { throw ServiceError(.invalidField, "thumbId: kind text has no content") }
+        let (content, thumb, kind) = try await ownContents(of: request, for: principal)
         let push = pushTemplate(of: request, kind: kind, audience: audience)
         try push.checkSize()
         let key = try checkedKey(idempotencyKey, form: "send", request: request, content: content, thumb: thumb)
         var draft = RichNotificationDraft(
             sender: principal.userID, senderName: principal.name, kind: kind, style: request.style ?? .alert,
-            texts: NotificationTexts(
-                title: request.title, subtitle: request.subtitle,
-                message: kind == .sealed ? parts.settings.neutralText : request.message, altText: request.altText),
-            contentID: content?.id, thumbID: thumb?.id, audience: audience, expiresAt: request.expiresAt,
+            texts: request.texts, contentID: content?.id, thumbID: thumb?.id, audience: audience, expiresAt: request.expiresAt,
             pushesPerSecond: request.pushesPerSecond, push: push,
             nonce: Hexadecimal.random(byteCount: 16), idempotencyKey: key, number: request.id)
+        if kind == .sealed { draft.texts.message = parts.settings.neutralText }
+        draft.translations = try await translations(of: request, kind: kind, audience: audience, for: principal)
+        guard parts.hub.choosesTranslations || !draft.hasTranslatedPush else {
+            throw ServiceError(
+                .conflict,
+                "translations: the hub elsewhere has one push for all devices; use preview neutral, or send to each language")
+        }
         if draft.style != .silent, request.transactional != true, let quiet = parts.settings.quietHours {
             draft.localTime = LocalDelivery(
                 fallbackZone: parts.settings.quietHoursZone, notBefore: parts.clock.now, quiet: quiet)
         }
         return draft
+    }
+
+    /// What the request is in other languages, checked as the request is.
+    private func translations(
+        of request: SendRequest, kind: ContentKind, audience: TagExpression, for principal: Principal
+    ) async throws -> [TranslationDraft] {
+        var drafts: [TranslationDraft] = []
+        for (place, translation) in (request.translations ?? []).enumerated() {
+            guard let language = LanguageTag(translation.language) else { throw ServiceError(.internal) }
+            let translated = request.translated(by: translation)
+            let draft = try await ServiceError.inside("translations[\(place)]") {
+                let (content, thumb, own) = try await ownContents(of: translated, for: principal)
+                guard own == kind else {
+                    throw ServiceError(
+                        .unsupportedContent, "its content is of kind \(own.rawValue), the request's of \(kind.rawValue)")
+                }
+                let push = pushTemplate(of: translated, kind: kind, audience: audience)
+                try push.checkSize()
+                return TranslationDraft(
+                    language: language, texts: translated.texts, contentID: content?.id, thumbID: thumb?.id, push: push)
+            }
+            drafts.append(draft)
+        }
+        return drafts
+    }
+
+    private func ownContents(
+        of request: SendRequest, for principal: Principal
+    ) async throws -> (content: ContentRecord?, thumb: ContentRecord?, kind: ContentKind) {
+        let content = try await ownContent(request.contentID, "contentId", of: principal)
+        let thumb = try await ownContent(request.thumbID, "thumbId", of: principal)
+        let kind = try Self.kind(of: request, content: content)
+        try Self.checkThumb(thumb, of: kind)
+        guard thumb == nil || kind != .text else { throw ServiceError(.invalidField, "thumbId: kind text has no content") }
+        return (content, thumb, kind)
     }
 
     /// The small variant of what is sealed is its envelope.
@@ -59,21 +95,27 @@ extension RichPushBackend {
             key: key, digest: try RequestDigest.digest(form: form, request: request, content: content, thumb: thumb))
     }
 
-    /// The draft with the content that the server writes itself. Done only when everything else is right.
-    func withWrittenContent(
-        _ draft: RichNotificationDraft, _ request: SendRequest, for principal: Principal
-    ) async throws -> RichNotificationDraft {
-        var draft = draft
-        if let written = try await writtenContent(of: request, for: principal) { draft.contentID = written.id }
-        return draft
+    /// Stores the contents that the server writes itself, which are links and coupons, and returns the request that names them beside
+    /// those. Done only when everything else is right.
+    func withWrittenContent(_ request: SendRequest, for principal: Principal) async throws -> SendRequest {
+        var request = request
+        if let written = try await writtenContent(request.link, request.coupon, for: principal) { request.contentID = written.id }
+        for place in (request.translations ?? []).indices {
+            guard let translation = request.translations?[place],
+                let written = try await writtenContent(translation.link, translation.coupon, for: principal)
+            else { continue }
+            request.translations?[place].contentID = written.id
+        }
+        return request
     }
 
-    /// Stores the content that the server writes itself: a link or a coupon. `nil` for a request with neither.
-    func writtenContent(of request: SendRequest, for principal: Principal) async throws -> ContentRecord? {
+    private func writtenContent(
+        _ link: String?, _ coupon: Coupon?, for principal: Principal
+    ) async throws -> ContentRecord? {
         let written: (bytes: [UInt8], mediaType: String)
-        if let link = request.link {
+        if let link {
             written = (Array("\(link)\r\n".utf8), "text/uri-list")
-        } else if let coupon = request.coupon {
+        } else if let coupon {
             let encoder = JSONEncoder()
             encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
             written = (Array(try encoder.encode(coupon)), "application/json")
@@ -122,6 +164,77 @@ extension RichPushBackend {
             form: style == .silent ? .silent : .alert(visible, wakes: style == .both), kind: kind,
             openMessage: isOpen ? request.message : nil, subject: audience.onlyUser, collapseID: request.collapseID,
             expiresAt: request.expiresAt)
+    }
+}
+
+extension RichNotificationDraft {
+    /// Takes the contents that a request names with which the server has written its links and coupons.
+    mutating func takeContents(of request: SendRequest) {
+        contentID = request.contentID
+        for (place, translation) in (request.translations ?? []).enumerated() {
+            translations[place].contentID = request.translated(by: translation).contentID
+        }
+    }
+}
+
+extension SendRequest {
+    /// What receivers in one language get.
+    func translated(by translation: SendTranslation) -> SendRequest {
+        var request = self
+        request.translations = nil
+        request.title = translation.title ?? title
+        request.subtitle = translation.subtitle ?? subtitle
+        request.message = translation.message ?? message
+        request.altText = translation.altText ?? altText
+        request.thumbID = translation.thumbID ?? (translation.hasOwnContent ? nil : thumbID)
+        guard translation.hasOwnContent else { return request }
+        (request.contentID, request.link, request.coupon) = (translation.contentID, translation.link, translation.coupon)
+        return request
+    }
+
+    /// The request as its sender wrote it: a content that the server wrote is not named.
+    var withoutWrittenContent: SendRequest {
+        var request = self
+        if link != nil || coupon != nil { request.contentID = nil }
+        for place in (translations ?? []).indices
+        where request.translations?[place].link != nil || request.translations?[place].coupon != nil {
+            request.translations?[place].contentID = nil
+        }
+        return request
+    }
+
+    /// The contents that it names, each with the name of its field.
+    public var contents: [(id: String, field: String)] {
+        var all = [(contentID, "contentId"), (thumbID, "thumbId")]
+        for (place, translation) in (translations ?? []).enumerated() {
+            all.append((translation.contentID, "translations[\(place)]: contentId"))
+            all.append((translation.thumbID, "translations[\(place)]: thumbId"))
+        }
+        return all.compactMap { id, field in id.map { ($0, field) } }
+    }
+
+    fileprivate var texts: NotificationTexts {
+        NotificationTexts(title: title, subtitle: subtitle, message: message, altText: altText)
+    }
+}
+
+extension SendTranslation {
+    fileprivate var hasOwnContent: Bool { contentID != nil || link != nil || coupon != nil }
+}
+
+extension ServiceError {
+    /// Does work on one part of a request; the detail of its error names the part.
+    static func inside<Result>(_ field: String, _ work: () throws -> Result) throws -> Result {
+        do { return try work() } catch let error as ServiceError { throw error.inside(field) }
+    }
+
+    /// The same for work that waits.
+    static func inside<Result: Sendable>(_ field: String, _ work: () async throws -> Result) async throws -> Result {
+        do { return try await work() } catch let error as ServiceError { throw error.inside(field) }
+    }
+
+    private func inside(_ field: String) -> ServiceError {
+        ServiceError(code, detail.map { "\(field): \($0)" }, retryAfter: retryAfter)
     }
 }
 

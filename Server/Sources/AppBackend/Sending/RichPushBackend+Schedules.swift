@@ -118,8 +118,7 @@ extension RichPushBackend {
         if timing.isByDevice { _ = try await parts.hub.timeZones(of: audience) }
         let sent = try await draft(notification, audience: audience, idempotencyKey: nil, for: principal)
         let draft = ScheduleDraft(
-            owner: principal.userID, ownerName: principal.name, request: request, audience: sent.audience,
-            contentID: sent.contentID, next: next)
+            owner: principal.userID, ownerName: principal.name, request: request, audience: sent.audience, next: next)
         let key = try await checkedKey(idempotencyKey, of: request)
         let field = request.sendAt == nil ? "localTime" : "sendAt"
         let checked = Result {
@@ -145,10 +144,10 @@ extension RichPushBackend {
         }
     }
 
-    /// Stores what the server writes of a link or a coupon: once, so that nothing is left to store when it is due.
+    /// Stores what the server writes of links and coupons: once, so that nothing is left to store when it is due.
     private func withWrittenContent(_ draft: ScheduleDraft, for principal: Principal) async throws -> ScheduleDraft {
         var draft = draft
-        if let written = try await writtenContent(of: draft.request.notification, for: principal) { draft.contentID = written.id }
+        draft.request.notification = try await withWrittenContent(draft.request.notification, for: principal)
         return draft
     }
 
@@ -168,6 +167,7 @@ extension RichPushBackend {
     /// The schedule as callers see it.
     private func shown(_ schedule: Schedule) -> ScheduleStatus {
         var request = schedule.draft.request
+        request.notification = request.notification.withoutWrittenContent
         request.notification.audience = "\(schedule.draft.audience)"
         var next = schedule.draft.next.map { [$0] } ?? []
         let timing = try? ScheduleTiming(request, zones: parts.zones)

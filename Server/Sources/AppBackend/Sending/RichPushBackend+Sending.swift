@@ -67,11 +67,12 @@ extension RichPushBackend {
         let checked = Result { try SendRequestCheck(request: request, now: parts.clock.now).check() }
         if idempotencyKey == nil { try checked.get() }
         if case .failure(let error) = checked, request.expiresAt.map({ $0 > parts.clock.now }) ?? true { throw error }
-        let draft = try await draft(request, audience: audience, idempotencyKey: idempotencyKey, for: principal)
+        var draft = try await draft(request, audience: audience, idempotencyKey: idempotencyKey, for: principal)
         if let earlier = try await repeated(draft.idempotencyKey, rule, for: principal) { return earlier }
         try checked.get()
         try countSend(of: principal)
-        return try await accept(try await withWrittenContent(draft, request, for: principal), rule)
+        draft.takeContents(of: try await withWrittenContent(request, for: principal))
+        return try await accept(draft, rule)
     }
 
     /// Recalls what the caller sent (an admin: anything): the content is gone, it leaves every inbox, the push is cancelled.
@@ -188,15 +189,38 @@ struct SendRequestCheck {
         try checkHeaders()
         try checkVisible()
         try checkContent()
+        try checkTranslations()
+    }
+
+    /// Each has to be right together with what it takes from the request.
+    private func checkTranslations() throws {
+        let translations = request.translations ?? []
+        guard translations.count <= PushTranslation.limit else {
+            throw Self.wrong("translations", "a list of at most \(PushTranslation.limit)")
+        }
+        var known: Set<LanguageTag> = []
+        for (place, translation) in translations.enumerated() {
+            let field = "translations[\(place)]"
+            guard let language = LanguageTag(translation.language) else {
+                throw Self.wrong("\(field).language", "a language tag such as pt-BR")
+            }
+            guard known.insert(language).inserted else {
+                throw Self.wrong("\(field).language", "another than those before")
+            }
+            try ServiceError.inside(field) {
+                try SendRequestCheck(request: request.translated(by: translation), now: now).check()
+            }
+        }
     }
 
     /// A sealed request that repeats its text in clear is a mistake that cannot be undone later, so it is refused.
     private func checkSealed() throws {
         guard request.message.isEmpty, request.title == nil, request.subtitle == nil, request.altText == nil,
-            request.link == nil, request.coupon == nil
+            request.link == nil, request.coupon == nil, request.translations == nil
         else {
             throw ServiceError(
-                .invalidField, "message: it must be empty for kind sealed, and title, subtitle, altText, link and coupon absent")
+                .invalidField,
+                "message: it must be empty for kind sealed, and title, subtitle, altText, link, coupon and translations absent")
         }
         guard request.preview != .open else { throw Self.wrong("preview", "neutral for kind sealed") }
         guard request.contentID != nil else { throw Self.wrong("contentId", "present for this kind") }

@@ -58,6 +58,7 @@ struct SendOutbox: Sendable {
         var command = SendCommand(
             message: push.message, audience: notification.audience, pushesPerSecond: push.pushesPerSecond,
             idempotencyKey: push.hubKey)
+        command.translations = push.translations
         do {
             if let local = push.localTime { try await setMoments(of: local, for: notification.audience, in: &command) }
             return try await parts.hub.send(command)

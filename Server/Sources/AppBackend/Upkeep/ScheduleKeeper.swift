@@ -61,7 +61,7 @@ struct ScheduleKeeper {
         let audience = try AudienceRule(principal: principal).audience(of: "\(schedule.draft.audience)")
         var draft = try await backend.draft(
             request.notification(dueAt: timing.end(of: due)), audience: audience, idempotencyKey: nil, for: principal)
-        (draft.contentID, draft.step) = (schedule.draft.contentID, step)
+        draft.step = step
         if var local = timing.delivery(of: due, in: schedule) {
             local.quiet = draft.localTime?.quiet
             draft.localTime = local

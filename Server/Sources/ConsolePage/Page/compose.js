@@ -6,6 +6,7 @@ import { choices } from "./choices.js";
 import { ask } from "./dialog.js";
 import { KINDS, WITH_FILE, fresh, kindName, missing, notification, repeats, timing, whenText } from "./draft.js";
 import { icon } from "./icons.js";
+import { languageName, languages, translated, written } from "./languages.js";
 import { button, card, facts, field, heading, input, problem, select } from "./parts.js";
 import { preview } from "./preview.js";
 import { go } from "./route.js";
@@ -21,12 +22,13 @@ let kept = null;
 export function compose(route, redraw) {
   kept = kept || fresh();
   const state = {
-    draft: kept, view: "lock", error: null, uploaded: null, isBusy: false, testName: session.user.user, idempotencyKey: crypto.randomUUID(), redraw,
+    draft: kept, view: "lock", error: null, isBusy: false, testName: session.user.user, idempotencyKey: crypto.randomUUID(), redraw,
+    language: "", newLanguage: "", languageError: null,
   };
   const target = audience(route.query.audience, redraw);
   const startOver = () => {
     state.draft = kept = fresh();
-    state.uploaded = null;
+    state.language = "";
     redraw();
   };
   return {
@@ -47,16 +49,18 @@ const bind = ({ draft, redraw }, name, owner = draft) => ({
 });
 
 function form(state, target) {
+  const words = written(state);
   return [
     card("What", { key: "what" },
       choices("Kind", { class: "kinds" }, KINDS.map(([kind, label, symbol]) => ({
         key: kind, isTaken: state.draft.kind === kind, content: [icon(symbol), h("span", null, label)], properties: { class: "kind", "data-testid": `kind-${kind}` },
         take: () => takeKind(state, kind),
       }))),
-      field("Title", input({ ...bind(state, "title"), maxlength: "200" })),
-      field("Subtitle", input({ ...bind(state, "subtitle"), maxlength: "200" })),
-      field("Message", h("textarea", { ...bind(state, "message"), class: "input", rows: "3", maxlength: "2000" })),
-      content(state)),
+      languages(state),
+      field("Title", input({ ...bind(state, "title", words), maxlength: "200" })),
+      field("Subtitle", input({ ...bind(state, "subtitle", words), maxlength: "200" })),
+      field("Message", h("textarea", { ...bind(state, "message", words), class: "input", rows: "3", maxlength: "2000" })),
+      content(state, words)),
     card("Audience", { key: "whom" }, target.view()),
     card("When", { key: "when" }, when(state)),
     card(null, { key: "more" }, options(state)),
@@ -70,7 +74,7 @@ function side(state, target) {
   };
   const isBusy = state.isBusy || undefined;
   return [
-    preview(state.draft, state.view, show),
+    preview(translated(state), state.view, show),
     card(null, { class: "send-card" },
       state.error && problem(state.error),
       may("send") && h("div", { class: "test-send" },
@@ -83,28 +87,29 @@ function side(state, target) {
 }
 
 function takeKind(state, kind) {
-  if (state.draft.kind !== kind) [state.draft.file, state.draft.picture, state.uploaded] = [null, null, null];
-  state.draft.kind = kind;
-  state.redraw();
-}
-
-function takeFile(state, file) {
-  if (!file) return;
-  if (state.draft.picture) URL.revokeObjectURL(state.draft.picture);
-  state.draft.file = file;
-  state.draft.picture = file.type.startsWith("image/") ? URL.createObjectURL(file) : null;
-  state.uploaded = null;
-  state.redraw();
-}
-
-/** What the API gets. Uploads the file, once. */
-async function request(state, audienceText) {
   const { draft } = state;
-  if (WITH_FILE[draft.kind] && !state.uploaded) {
-    const headers = { "Content-Type": draft.file.type || "application/octet-stream", "X-File-Name": encodeURIComponent(draft.file.name) };
-    state.uploaded = await call("POST", "/content", { content: draft.file, headers });
+  if (draft.kind !== kind) for (const words of [draft, ...draft.translations]) [words.file, words.picture, words.uploaded] = [null, null, null];
+  draft.kind = kind;
+  state.redraw();
+}
+
+function takeFile(state, words, file) {
+  if (!file) return;
+  if (words.picture) URL.revokeObjectURL(words.picture);
+  words.file = file;
+  words.picture = file.type.startsWith("image/") ? URL.createObjectURL(file) : null;
+  words.uploaded = null;
+  state.redraw();
+}
+
+/** What the API gets. Uploads each file, once. */
+async function request({ draft }, audienceText) {
+  for (const words of [draft, ...draft.translations]) {
+    if (!WITH_FILE[draft.kind] || !words.file || words.uploaded) continue;
+    const headers = { "Content-Type": words.file.type || "application/octet-stream", "X-File-Name": encodeURIComponent(words.file.name) };
+    words.uploaded = await call("POST", "/content", { content: words.file, headers });
   }
-  return notification(draft, audienceText, state.uploaded?.id);
+  return notification(draft, audienceText, draft.uploaded?.id);
 }
 
 /** Does what sends, unless something is missing, and shows what goes wrong. */
@@ -126,7 +131,7 @@ async function attempt(state, work) {
 async function sendTest(state) {
   const answer = await call("POST", "/notifications", { body: await request(state, `username:${state.testName.trim()}`) });
   // A content belongs to one send.
-  state.uploaded = null;
+  for (const words of [state.draft, ...state.draft.translations]) words.uploaded = null;
   toast(`The test is send #${answer.id}.`);
 }
 
@@ -155,20 +160,21 @@ const summary = (draft, audienceText, found) => facts([
   ["Audience", h("code", null, audienceText || "your own devices")],
   ["Devices now", found?.targets === undefined ? undefined : `${found.complete ? "" : "at least "}${count(found.targets)}`],
   ["When", whenText(draft)], ["Kind", kindName(draft)], ["Title", draft.title], ["Message", draft.message],
+  ["Also in", draft.translations.map(({ language }) => languageName(language)).join(", ")],
   ["File", WITH_FILE[draft.kind] && `${draft.file.name}, ${bytes(draft.file.size)}`], ["Link", draft.kind === "url" && draft.link],
 ]);
 
-function content(state) {
+function content(state, words) {
   const { draft } = state;
-  if (draft.kind === "url") return field("Address", input({ ...bind(state, "link"), type: "url", placeholder: "https://" }));
+  if (draft.kind === "url") return field("Address", input({ ...bind(state, "link", words), type: "url", placeholder: "https://" }));
   if (draft.kind === "coupon") {
-    return h("div", { key: "coupon" }, ["headline", "code", "terms"].map((name) => field(name[0].toUpperCase() + name.slice(1), input(bind(state, name, draft.coupon)))));
+    return h("div", { key: "coupon" }, ["headline", "code", "terms"].map((name) => field(name[0].toUpperCase() + name.slice(1), input(bind(state, name, words.coupon)))));
   }
   if (!WITH_FILE[draft.kind]) return null;
-  return h("div", { key: draft.kind },
-    field("File", h("input", { type: "file", class: "input", accept: WITH_FILE[draft.kind], name: "file", onchange: (event) => takeFile(state, event.target.files[0]) }),
-      draft.file ? `${draft.file.name}, ${bytes(draft.file.size)}` : "Metadata such as the location of a photo is removed."),
-    field("Description", input({ ...bind(state, "altText"), maxlength: "1000" }), "For people who cannot see or hear it."));
+  return h("div", { key: `${draft.kind} ${state.language}` },
+    field("File", h("input", { type: "file", class: "input", accept: WITH_FILE[draft.kind], name: "file", onchange: (event) => takeFile(state, words, event.target.files[0]) }),
+      words.file ? `${words.file.name}, ${bytes(words.file.size)}` : "Metadata such as the location of a photo is removed."),
+    field("Description", input({ ...bind(state, "altText", words), maxlength: "1000" }), "For people who cannot see or hear it."));
 }
 
 const zones = Intl.supportedValuesOf ? Intl.supportedValuesOf("timeZone") : [];

@@ -1,5 +1,6 @@
 // A send that is being written: its parts, what it lacks, and what the API gets of it.
 import { moment, localInput } from "./format.js";
+import { filled, languageName } from "./languages.js";
 
 export const KINDS = [["text", "Message", "text"], ["img", "Picture", "picture"], ["url", "Link", "link"], ["coupon", "Coupon", "coupon"], ["video", "Video", "video"], ["sound", "Sound", "sound"], ["file", "File", "file"]];
 /** The kinds that need a file, and which files the browser offers for them. */
@@ -10,7 +11,7 @@ const DAYS = ["SU", "MO", "TU", "WE", "TH", "FR", "SA"];
 export function fresh() {
   return {
     kind: "text", title: "", subtitle: "", message: "", altText: "", link: "", coupon: { headline: "", code: "", terms: "" }, file: null,
-    picture: null, style: "alert", preview: "open", badge: "", sound: "", thread: "", collapseId: "", expires: "", pace: "", quiet: "",
+    picture: null, style: "alert", preview: "open", badge: "", sound: "", thread: "", collapseId: "", expires: "", pace: "", quiet: "", translations: [],
     when: "now", clock: "zone", at: localInput(Date.now() + HOUR_MILLISECONDS), zone: Intl.DateTimeFormat().resolvedOptions().timeZone, repeat: "", rule: "",
   };
 }
@@ -23,8 +24,22 @@ export function missing(draft) {
   if (WITH_FILE[draft.kind] && !draft.file) return `Choose the ${kindName(draft).toLowerCase()} first.`;
   if (draft.kind === "url" && !draft.link.trim()) return "Write the address of the link first.";
   if (draft.kind === "coupon" && !(draft.coupon.headline.trim() && draft.coupon.code.trim())) return "A coupon needs a headline and a code.";
+  const empty = draft.translations.find((translation) => Object.keys(translationBody(draft, translation)).length === 1);
+  if (empty) return `Write the text in ${languageName(empty.language)}, or remove the language.`;
   return null;
 }
+
+/** One language, as `POST /api/v1/notifications` takes it. */
+function translationBody(draft, translation) {
+  const body = { language: translation.language };
+  for (const name of ["title", "subtitle", "message", "altText"]) if (translation[name].trim()) body[name] = translation[name];
+  if (WITH_FILE[draft.kind] && translation.file) body.contentId = translation.uploaded?.id;
+  if (draft.kind === "url" && translation.link.trim()) body.link = translation.link.trim();
+  if (draft.kind === "coupon" && Object.values(translation.coupon).some((text) => text.trim())) body.coupon = couponBody(filled(draft.coupon, translation.coupon));
+  return body;
+}
+
+const couponBody = (coupon) => Object.fromEntries(Object.entries(coupon).filter(([, text]) => text.trim()));
 
 /** The body of `POST /api/v1/notifications`. */
 export function notification(draft, audience, contentId) {
@@ -35,7 +50,8 @@ export function notification(draft, audience, contentId) {
   if (draft.quiet === "ignored") body.transactional = true;
   if (WITH_FILE[draft.kind]) body.contentId = contentId;
   if (draft.kind === "url") body.link = draft.link.trim();
-  if (draft.kind === "coupon") body.coupon = Object.fromEntries(Object.entries(draft.coupon).filter(([, text]) => text.trim()));
+  if (draft.kind === "coupon") body.coupon = couponBody(draft.coupon);
+  if (draft.translations.length) body.translations = draft.translations.map((translation) => translationBody(draft, translation));
   if (draft.expires && draft.when === "now") body.expiresAt = Date.now() + Number(draft.expires) * HOUR_MILLISECONDS;
   return body;
 }

@@ -5,7 +5,6 @@ import { current } from "./route.js";
 import { applyTheme, shell } from "./shell.js";
 import { signIn, wantedScreen } from "./signin.js";
 import { audit } from "./audit.js";
-import { compose } from "./compose.js";
 import { health } from "./health.js";
 import { home } from "./home.js";
 import { hubs } from "./hubs.js";
@@ -17,6 +16,30 @@ import { send } from "./send.js";
 import { sends } from "./sends.js";
 import { settings } from "./settings.js";
 import { webhooks } from "./webhooks.js";
+import { h } from "./dom.js";
+import { heading, problem } from "./parts.js";
+
+/** A screen whose part of the page is loaded when it is opened first, so that the first screen of all is there sooner. */
+function later(title, load) {
+  return (route, redraw) => {
+    const place = { screen: null, error: null, isClosed: false };
+    load().then((screen) => {
+      if (!place.isClosed) place.screen = screen(route, redraw);
+    }).catch((error) => {
+      place.error = error;
+    }).finally(redraw);
+    return {
+      title,
+      view: () => (place.screen ? place.screen.view() : [heading(title), place.error ? problem(place.error, () => location.reload()) : h("p", { class: "note" }, "Loading…")]),
+      close: () => {
+        place.isClosed = true;
+        place.screen?.close?.();
+      },
+    };
+  };
+}
+
+const compose = later("Compose", () => import("./compose.js").then((module) => module.compose));
 
 /** A screen is called with the address and what draws it again; it returns its title, its view and what ends it. */
 const SCREENS = { home, sends, compose, schedules, people, webhooks, keys, hubs, audit, settings, health };

@@ -68,7 +68,7 @@ function deviceCards({ devices, takenOver = [] }, reload) {
       facts([
         ["Platform", [device.platform, device.environment].filter(Boolean).join(", ")],
         ["Device token", device.handle ? `${device.handle}…` : "none"], ["App", device.topic],
-        ["App version", device.appVersion], ["System", device.systemVersion], ["Language", device.locale], ["Time zone", device.timeZone],
+        ["App version", device.appVersion], ["System", device.systemVersion], ["Languages", device.languages?.join(", ") ?? device.locale], ["Time zone", device.timeZone],
         ["Signed in", time(device.since)], ["Tags", device.tags.join(" ")],
       ])))),
     takenOver.length > 0 && h("div", null, h("h3", null, "Taken over by others"),

@@ -14,7 +14,7 @@ struct PagePlan: Hashable {
     private(set) var through: SliceKey?
     /// Whether all targets are devices of Apple's.
     let isAppleAlone: Bool
-    /// What is sent for each template.
+    /// What is sent for each template, or translation.
     private(set) var pushes: [TemplateID: RenderedPush] = [:]
     /// Whether targets of the page were left for another one.
     private(set) var isLimited = false
@@ -48,34 +48,35 @@ struct PagePlan: Hashable {
                 return now >= deadlines.deadline(firstAt: due.pending[index].firstAt) ? cause.lastOutcome : nil
             }
         }
-        if page.message.format == .template { fill(templates, now) } else { refuse(page.message) }
+        for index in indices where settled[index] == nil {
+            // A target of a native send without a number gets the message's body.
+            if page.message.format == .template || self.page.template(index) != nil {
+                settled[index] = fill(index, templates, now)
+            } else {
+                settled[index] = refusal(of: index, page.message)
+            }
+        }
         sends = indices.filter { settled[$0] == nil }
     }
 
-    /// Settles whom the push service would refuse for sure, so that it is not asked.
-    private mutating func refuse(_ message: AcceptedMessage) {
-        for index in indices where settled[index] == nil {
-            // The device token first: a target without one gets nothing, of any size.
-            if page.isMalformed(index) {
-                settled[index] = .badToken
-            } else if message.isTooLarge {
-                settled[index] = .tooLarge
-            }
-        }
+    /// What the push service would refuse for sure, so that it is not asked.
+    private func refusal(of index: Int, _ message: AcceptedMessage) -> TargetOutcome? {
+        // The device token first: a target without one gets nothing, of any size.
+        if page.isMalformed(index) { return .badToken }
+        return message.isTooLarge ? .tooLarge : nil
     }
 
-    /// Settles whom no push can be made for; the others share one push for each template.
-    private mutating func fill(_ templates: [TemplateID: TemplateRendering], _ now: Timestamp) {
-        for index in indices where settled[index] == nil {
-            guard let id = page.template(index), let rendering = templates[id] else {
-                settled[index] = .invalidFormat
-                continue
-            }
-            switch rendering {
-            case .failed(let outcome): settled[index] = outcome
-            case .push(let push) where push.isOver(at: now): settled[index] = .expired
-            case .push(let push): pushes[id] = push
-            }
+    /// What becomes of a target that no push can be made for; the others share one push for each template.
+    private mutating func fill(
+        _ index: Int, _ templates: [TemplateID: TemplateRendering], _ now: Timestamp
+    ) -> TargetOutcome? {
+        guard let id = page.template(index), let rendering = templates[id] else { return .invalidFormat }
+        switch rendering {
+        case .failed(let outcome): return outcome
+        case .push(let push) where push.isOver(at: now): return .expired
+        case .push(let push):
+            if pushes[id] == nil { pushes[id] = push }
+            return nil
         }
     }
 
@@ -146,13 +147,11 @@ private struct BatchComposition {
     private var knownHeaders: [HeaderKey: Int] = [:]
     /// The first target of the last run.
     private var latest: Int?
-    private let isTemplate: Bool
 
     init(_ message: AcceptedMessage, _ page: TargetPage, _ pushes: [TemplateID: RenderedPush]) {
         self.message = message
         self.page = page
         self.pushes = pushes
-        isTemplate = message.format == .template
     }
 
     /// Takes the target at this place.
@@ -168,7 +167,7 @@ private struct BatchComposition {
     }
 
     private mutating func run(_ index: Int, at position: Int) -> PushTargets.Run {
-        let template = isTemplate ? page.template(index) : nil
+        let template = page.template(index)
         let push = template.flatMap { pushes[$0] }
         let key = HeaderKey(template: template, topic: push?.topic ?? message.topic ?? page.topic(index))
         return PushTargets.Run(

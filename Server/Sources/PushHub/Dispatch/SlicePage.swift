@@ -89,6 +89,8 @@ public struct SlicePage: Hashable, Sendable {
     public var work: Work
     /// The templates that targets in `work` have. One that is missing has gone since.
     public var templates: [TemplateID: DeviceTemplate] = [:]
+    /// What targets in `work` get in place of the body, by the numbers that stand where a template send has templates.
+    public var translations: [TemplateID: [UInt8]] = [:]
     /// All pending rows of the slice, those in `work` included.
     public var pendingCount: Int
     /// When the earliest pending row is due, those in `work` left out.

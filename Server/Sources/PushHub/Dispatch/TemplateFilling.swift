@@ -2,8 +2,8 @@ import NotificationTemplates
 import RichPushModel
 import ServiceErrors
 
-/// What the templates of one send are filled to. Many devices have the same template, and the properties are the same for
-/// all, so each template is read and filled once.
+/// What the templates of one send are filled to, or its translations. Many devices have the same template, and the properties are the
+/// same for all, so each template is read and filled once.
 struct TemplateFilling {
     /// How many results are kept at most; beyond that those of earlier pages are made again.
     private static let bound = 1_000
@@ -13,7 +13,9 @@ struct TemplateFilling {
 
     /// The results for the page's targets on platforms that something can be sent to.
     mutating func fill(_ page: SlicePage, of notification: NotificationID) -> [TemplateID: TemplateRendering] {
-        guard page.message.format == .template else { return [:] }
+        guard page.message.format == .template else {
+            return page.translations.mapValues { TemplateRendering(body: $0, page.message) }
+        }
         if renderings.count > Self.bound { renderings = [:] }
         for (id, template) in page.templates where renderings[id] == nil {
             renderings[id] = rendering(template, page.message, notification)
@@ -61,6 +63,18 @@ enum TemplateRendering: Hashable {
 }
 
 extension TemplateRendering {
+    /// A translation: the same push with another body.
+    init(body: [UInt8], _ message: AcceptedMessage) {
+        guard body.count <= PushMessage.largestBody(ofType: message.pushType) else {
+            self = .failed(.tooLarge)
+            return
+        }
+        self = .push(
+            RenderedPush(
+                body: body, pushType: message.pushType, priority: message.priority, expiration: message.expiresAt?.seconds,
+                collapseID: message.collapseID, topic: message.topic))
+    }
+
     /// Fills a template for APNs: what its headers say, then what it says of expiry and priority, then what the send says, else
     /// what the body shows (Reference/AzureNotificationHubs.md#4-3 and #2-7).
     init(

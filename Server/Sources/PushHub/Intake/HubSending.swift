@@ -29,6 +29,9 @@ public protocol HubSending: Sendable {
     /// without one. Those of other devices may be among them. Throws `conflict` where the hub knows no zones.
     func timeZones(of audience: TagExpression) async throws -> Set<String>
 
+    /// Whether devices can get translations of a push.
+    var choosesTranslations: Bool { get }
+
     /// How far a send by local time has come, in the order of time; empty for any other.
     func waves(of id: NotificationID) async throws -> [WaveProgress]
 
@@ -68,6 +71,9 @@ extension HubSending {
 }
 
 extension HubSending {
+    /// `false`.
+    public var choosesTranslations: Bool { false }
+
     /// None.
     public func waves(of id: NotificationID) async throws -> [WaveProgress] { [] }
 

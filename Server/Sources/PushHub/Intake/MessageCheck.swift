@@ -28,6 +28,27 @@ struct MessageCheck {
         }
     }
 
+    /// The same with translations of the body, which have to show what it shows. Throws `ServiceError`.
+    func accepted(_ command: SendCommand, id: NotificationID) throws -> AcceptedMessage {
+        let translations = command.translations
+        let isPossible =
+            command.format == .native(.apns) && command.recipients.handles == nil && translations.count <= PushTranslation.limit
+            && Set(translations.map(\.language)).count == translations.count
+        guard isPossible || translations.isEmpty else {
+            throw ServiceError(
+                .invalidField,
+                "translations are for a native send to an audience, at most \(PushTranslation.limit), each of another language")
+        }
+        var accepted = try accepted(command.message, as: command.format, id: id)
+        for translation in translations {
+            var message = command.message
+            (message.body, message.pushType) = (translation.body, accepted.pushType)
+            _ = try self.accepted(message, id)
+        }
+        accepted.translations = translations
+        return accepted
+    }
+
     private func accepted(_ message: PushMessage, _ id: NotificationID) throws -> AcceptedMessage {
         try checkSize(message)
         let pushType = try pushType(of: message)

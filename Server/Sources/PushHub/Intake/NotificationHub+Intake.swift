@@ -25,7 +25,7 @@ extension NotificationHub {
         let dueAt = try dueAt(command, now)
         if let zones = command.zones { try check(zones, of: command, now) }
         let check = MessageCheck(now: now, dueAt: dueAt, fillsCollapseID: settings.fillsCollapseID, limits: settings.limits)
-        let message = try check.accepted(command.message, as: command.format, id: notification)
+        let message = try check.accepted(command, id: notification)
         let recipients = try checked(command.recipients, command.format)
         if let pace = command.pushesPerSecond, !SendCommand.paceRange.contains(pace) {
             throw ServiceError(.invalidField, "pushesPerSecond: it must be a whole number from 1 to 100000")

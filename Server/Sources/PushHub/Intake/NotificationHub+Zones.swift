@@ -3,6 +3,8 @@ import ServiceErrors
 import TagExpressions
 
 extension NotificationHub {
+    public var choosesTranslations: Bool { true }
+
     public func timeZones(of audience: TagExpression) async throws -> Set<String> {
         try await stores.intake.timeZones(of: audience, in: id, limit: SlicePlan.singleSliceLimit)
     }

@@ -78,6 +78,8 @@ public struct AcceptedMessage: Hashable, Sendable {
     /// The caller's expiry; it becomes `apns-expiration` and ends the retries.
     public var expiresAt: Timestamp?
     public var topic: String?
+    /// What devices in these languages get in place of the body.
+    public var translations: [PushTranslation] = []
 
     /// Whether the body is larger than its push service carries: no target gets it. Of a template send each result is judged.
     var isTooLarge: Bool { format == .native(.apns) && body.count > PushMessage.largestBody(ofType: pushType) }

@@ -45,6 +45,8 @@ public struct DeviceRecord: Hashable, Sendable {
     public var details: [String: String]
     /// For sends by local time. Clients of the hub protocol do not set it.
     public var zone = DeviceZone.unknown
+    /// For sends with translations. Clients of the hub protocol do not set it.
+    public var languages = LanguagePreference([])
 
     public init(
         id: RecordID, kind: Kind, platform: Platform = .apns, handle: DeviceToken?, environment: String? = nil,

@@ -7,6 +7,9 @@ import WireText
 /// A send as a caller asks for it.
 public struct SendCommand: Hashable, Sendable {
     public var message: PushMessage
+    /// What devices in these languages get in place of the message's body. Only for a native send to an audience. The order is part of
+    /// the send.
+    public var translations: [PushTranslation] = []
     /// Which targets of a device it means.
     public var format: SendFormat
     public var recipients: SendRecipients
@@ -163,6 +166,9 @@ extension SendCommand {
         // Only if given, so that the digests of sends without it stay what they were before there was such a field.
         if let pushesPerSecond { words.append("pace \(pushesPerSecond)") }
         if let zones { words.append("zones \(zones.wish)") }
+        for translation in translations {
+            words += ["language \(translation.language.text)", String(decoding: translation.body, as: UTF8.self)]
+        }
         if format != .native(.apns) { words.append("format \(format.text)") }
         if let handles = recipients.handles { words.append("handles \(handles.map(\.text).joined(separator: " "))") }
         for field in [Array(message.body)] + words.map({ $0.map { Array("=\($0)".utf8) } ?? [] }) {

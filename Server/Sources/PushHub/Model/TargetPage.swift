@@ -105,7 +105,7 @@ extension TargetPage {
     /// When the device token was confirmed. That of a direct send never was.
     func registeredAt(_ index: Int) -> Timestamp { rows[index].numbers.registeredAt }
     func version(_ index: Int) -> Int64 { rows[index].numbers.version }
-    /// What is filled in for it, in a template send.
+    /// What is filled in for it, in a template send; in one with translations, the number of its own.
     func template(_ index: Int) -> TemplateID? { rows[index].numbers.template }
     func isGone(_ index: Int) -> Bool { rows[index].isGone }
 
@@ -182,7 +182,7 @@ extension TargetPage {
         /// When the device token was confirmed. That of a direct send never was.
         public var registeredAt: Timestamp
         public var version: Int64
-        /// What is filled in for it, in a template send.
+        /// What is filled in for it, in a template send; in one with translations, the number of its own.
         public var template: TemplateID?
         /// Whether it is counted, but not sent to, because another record with the same device token gets the push.
         public var isSkipped: Bool

@@ -28,6 +28,8 @@ public struct DeviceUpsert: Hashable, Sendable {
     /// The time zone that the device reports, by its name in the tz database; empty when it has none, and absent when it
     /// says nothing about it.
     public var timeZone: String?
+    /// The languages that the device reports; absent when it says nothing about them.
+    public var languages: LanguagePreference?
 
     public init(
         id: RecordID, kind: DeviceRecord.Kind, platform: Platform = .apns, handle: DeviceToken?, environment: String? = nil,

@@ -1,5 +1,6 @@
 import AppBackend
 import RichPushModel
+import ServiceErrors
 
 /// Which contents there are, and which bytes nothing refers to any more.
 extension SQLBackendStore {
@@ -68,6 +69,45 @@ extension SQLBackendStore {
     }
 }
 
+/// What needs a content.
+enum ContentHolder {
+    case send(Int64)
+    /// One that waits.
+    case schedule(Int64)
+
+    fileprivate var text: String {
+        switch self {
+        case .send(let id): "send \(id)"
+        case .schedule(let id): "schedule \(id)"
+        }
+    }
+}
+
+/// Which sends and schedules need which contents. What is needed does not expire by itself.
+extension BackendTransaction {
+    /// Notes that the holder needs these contents of the owner, and none that it needed before. Throws `not-found` with the field of one
+    /// that is not theirs or has expired.
+    func claim(
+        _ contents: [(id: String, field: String)], of owner: UserID, for holder: ContentHolder, at now: Timestamp
+    ) throws {
+        var known: Set<String> = []
+        for content in contents where known.insert(content.id).inserted {
+            guard try run(ContentSQL.keep, content.id, owner, now) > 0 else {
+                throw ServiceError(.notFound, "\(content.field): there is no such content of yours")
+            }
+        }
+        let former = try rows(ContentSQL.deleteClaims, holder.text)
+        for content in known { try run(ContentSQL.insertClaim, content, holder.text) }
+        for row in former { try run(ContentSQL.expire, row.values[0], now) }
+    }
+
+    /// The holder needs no content any more. A content that no other needs expires now; its owner has the bytes back, and the sweeper
+    /// removes it.
+    func release(_ holder: ContentHolder, at now: Timestamp) throws {
+        for row in try rows(ContentSQL.deleteClaims, holder.text) { try run(ContentSQL.expire, row.values[0], now) }
+    }
+}
+
 extension BackendTransaction {
     /// Removes at most `limit` contents of an owner; returns how many.
     func removeContents(of owner: UserID, limit: Int) throws -> Int {
@@ -78,6 +118,7 @@ extension BackendTransaction {
     fileprivate func removeContents(among rows: [SQLRow]) throws -> Int {
         for row in rows {
             try run(ContentSQL.delete, row.values[0])
+            try run(ContentSQL.forgetClaims, row.values[0])
             try connection.run(ContentSQL.insertOrphan, [row.values[1]])
         }
         return rows.count
@@ -121,8 +162,23 @@ extension SQLStatement { static let ofContents = ContentSQL.all }
 private enum ContentSQL {
     static let all = [
         sumOfBytes, countWaiting, upsert, select, selectDigest, selectExpired, selectOfOwner, delete, insertOrphan,
-        selectByDigest, selectOrphans, deleteOrphan,
+        selectByDigest, selectOrphans, deleteOrphan, keep, insertClaim, deleteClaims, forgetClaims, expire,
     ]
+
+    static let keep = SQLStatement(
+        """
+        UPDATE contents SET expires_at = NULL
+        WHERE app_id = $1 AND content_id = $2 AND owner_id = $3 AND (expires_at IS NULL OR expires_at > $4)
+        """)
+    static let insertClaim = SQLStatement("INSERT INTO content_claims (app_id, content_id, holder) VALUES ($1, $2, $3)")
+    static let deleteClaims = SQLStatement(
+        "DELETE FROM content_claims WHERE app_id = $1 AND holder = $2 RETURNING content_id")
+    static let forgetClaims = SQLStatement("DELETE FROM content_claims WHERE app_id = $1 AND content_id = $2")
+    static let expire = SQLStatement(
+        """
+        UPDATE contents SET expires_at = $3 WHERE app_id = $1 AND content_id = $2 AND expires_at IS NULL
+            AND NOT EXISTS (SELECT 1 FROM content_claims c WHERE c.app_id = $1 AND c.content_id = $2)
+        """)
 
     static let sumOfBytes = SQLStatement(
         """

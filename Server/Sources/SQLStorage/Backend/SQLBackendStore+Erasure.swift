@@ -138,7 +138,10 @@ extension SQLBackendStore {
                 try await database.writing { connection in
                     try connection.run(ErasureSQL.updateSend, [.text(audience)] + key)
                     try connection.run(ErasureSQL.updateSlices, key)
-                    if isTheirs { try connection.run(ErasureSQL.blankEnded, [.bytes(Array("{}".utf8))] + key) }
+                    if isTheirs {
+                        try connection.run(ErasureSQL.blankEnded, [.bytes(Array("{}".utf8))] + key)
+                        try connection.run(TranslationRows.deleteEnded, key)
+                    }
                 }
             }
             after = try last.text(0)

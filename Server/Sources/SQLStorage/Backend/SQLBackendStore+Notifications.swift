@@ -15,6 +15,17 @@ extension SQLBackendStore {
         try await accessReads.answer(to: AccessQuestion(id: id, user: user, limit: limit))
     }
 
+    public func translations(_ places: [RichID: Int]) async throws -> [RichID: RichTranslation] {
+        try await reading { transaction in
+            var found: [RichID: RichTranslation] = [:]
+            for (id, place) in places {
+                found[id] = try transaction.row(NotificationSQL.selectTranslation, BackendTransaction.translationID(id, place))
+                    .map(NotificationSQL.translation)
+            }
+            return found
+        }
+    }
+
     public func find(_ query: InboxQuery) async throws -> [RichNotification] {
         try await reading { transaction in
             var found: [RichNotification] = []
@@ -118,13 +129,14 @@ extension SQLStatement { static let ofNotifications = NotificationSQL.all }
 
 private enum NotificationSQL {
     static let all = [
-        select, selectPresence, selectUserTags, find, findUnread, selectSends, selectSendsOfUser, selectSendsByTime,
+        select, selectTranslation, selectPresence, selectUserTags, find, findUnread, selectSends, selectSendsOfUser,
+        selectSendsByTime,
         selectSendsOfUserByTime,
     ]
 
     private static let own = [
         "rich_id", "sender_id", "sender_name", "kind", "style", "title", "subtitle", "message", "alt_text", "audience", "due_at",
-        "expires_at", "completed_at", "recalled_at", "tracking_id", "refused", "start_order", "end_order",
+        "expires_at", "completed_at", "recalled_at", "tracking_id", "refused", "start_order", "end_order", "languages",
     ]
 
     /// The columns in the order in which `notification` reads them.
@@ -142,7 +154,7 @@ private enum NotificationSQL {
         let texts = NotificationTexts(
             title: try row.optionalText(5), subtitle: try row.optionalText(6), message: try row.text(7),
             altText: try row.optionalText(8))
-        return RichNotification(
+        var notification = RichNotification(
             id: id, sender: UserID(try row.integer(1)), senderName: try row.parsed(2) { UserName($0) },
             kind: ContentKind(rawValue: try row.text(3)), style: try row.parsed(4, DeliveryStyle.init(rawValue:)), texts: texts,
             content: try ContentRecord(row, from: own.count),
@@ -152,9 +164,25 @@ private enum NotificationSQL {
             completedAt: try row.optionalMoment(12), endOrder: try row.optionalInteger(17).map(OrderNumber.init),
             recalledAt: try row.optionalMoment(13), trackingID: try row.optionalText(14).flatMap { NotificationID($0) },
             isRefused: try row.integer(15) != 0)
+        notification.languages = LanguageTag.list(stored: try row.optionalText(18))
+        return notification
+    }
+
+    static func translation(_ row: SQLRow) throws -> RichTranslation {
+        let texts = NotificationTexts(
+            title: try row.optionalText(0), subtitle: try row.optionalText(1), message: try row.text(2),
+            altText: try row.optionalText(3))
+        return RichTranslation(
+            texts: texts, content: try ContentRecord(row, from: 4),
+            thumb: try ContentRecord(row, from: 4 + ContentRecord.columnCount))
     }
 
     static let select = SQLStatement(composed: "SELECT \(columns) FROM \(table) WHERE n.app_id = $1 AND n.rich_id = $2")
+    static let selectTranslation = SQLStatement(
+        composed: """
+            SELECT n.title, n.subtitle, n.message, n.alt_text, \(ContentRecord.columns(of: "c")), \(ContentRecord.columns(of: "t"))
+            FROM \(table.replacing("rich_notifications", with: "rich_translations")) WHERE n.app_id = $1 AND n.translation_id = $2
+            """)
     static let selectPresence = SQLStatement("SELECT rich_id FROM rich_notifications WHERE app_id = $1 AND rich_id = $2")
     static let selectUserTags = SQLStatement(
         """

@@ -50,39 +50,27 @@ extension BackendTransaction {
             // Exactly as many as were allowed: there may be more.
             if left <= 0 { return limit }
         }
-        guard let contents = try row(RetentionSQL.selectContents, id) else { return limit - left }
-        if let tracking = try contents.optionalText(2) { try blankSend(tracking) }
+        guard let send = try row(RetentionSQL.selectTracking, id) else { return limit - left }
+        if let tracking = try send.optionalText(0) { try blankSend(tracking) }
         left -= try run(RetentionSQL.deleteKeys, id)
+        left -= try run(RetentionSQL.deleteTranslations, id)
         left -= try run(RetentionSQL.delete, id)
-        try release(contents, at: now)
+        try release(.send(id), at: now)
         return limit - left
     }
 
     /// A hub of the same database keeps the counts of an ended send longer than its texts. `erased` replaces the audience.
     private func blankSend(_ tracking: String) throws {
         for hub in try hubs() {
-            try connection.run(
-                RetentionSQL.blankSend, [.bytes(Array("{}".utf8)), .text(UserTraces.erased), hub.values[0], .text(tracking)])
+            let key = [hub.values[0], .text(tracking)]
+            try connection.run(RetentionSQL.blankSend, [.bytes(Array("{}".utf8)), .text(UserTraces.erased)] + key)
+            try connection.run(TranslationRows.deleteEnded, key)
         }
     }
 
     /// The hubs of this database.
     func hubs() throws -> [SQLRow] { try connection.rows(RetentionSQL.selectHubs, []) }
 
-    /// The contents of a notification that no user can read any more expire, unless another uses them.
-    func releaseContents(of id: RichID, at now: Timestamp) throws {
-        if let contents = try row(RetentionSQL.selectContents, id) { try release(contents, at: now) }
-    }
-
-    /// A content that no notification uses any more, and no schedule that waits, expires now; its owner has the bytes back, and the
-    /// sweeper removes it.
-    func release(_ content: String, at now: Timestamp) throws { try run(RetentionSQL.releaseContent, content, now) }
-
-    private func release(_ contents: SQLRow, at now: Timestamp) throws {
-        for column in 0...1 {
-            if let content = try contents.optionalText(column) { try release(content, at: now) }
-        }
-    }
 }
 
 extension SQLStatement { static let ofRetention = RetentionSQL.all }
@@ -90,7 +78,7 @@ extension SQLStatement { static let ofRetention = RetentionSQL.all }
 private enum RetentionSQL {
     static let all = [
         selectEnded, selectExpired, selectOldest, selectClosed, deleteBinding, keepSweep, selectSweep,
-        deleteReceipts, deleteReadMarks, selectContents, selectHubs, blankSend, deleteKeys, delete, releaseContent,
+        deleteReceipts, deleteReadMarks, selectTracking, selectHubs, blankSend, deleteKeys, deleteTranslations, delete,
     ]
 
     static let selectEnded = SQLStatement(
@@ -127,8 +115,7 @@ private enum RetentionSQL {
         DELETE FROM read_marks WHERE app_id = $1 AND rich_id = $2 AND user_id IN (
             SELECT user_id FROM read_marks WHERE app_id = $1 AND rich_id = $2 LIMIT $3)
         """)
-    static let selectContents = SQLStatement(
-        "SELECT content_id, thumb_id, tracking_id FROM rich_notifications WHERE app_id = $1 AND rich_id = $2")
+    static let selectTracking = SQLStatement("SELECT tracking_id FROM rich_notifications WHERE app_id = $1 AND rich_id = $2")
     static let selectHubs = SQLStatement("SELECT hub_id FROM hubs ORDER BY hub_id")
     static let blankSend = SQLStatement(
         """
@@ -136,17 +123,7 @@ private enum RetentionSQL {
         WHERE hub_id = $3 AND notification_id = $4 AND ended_at IS NOT NULL
         """)
     static let deleteKeys = SQLStatement("DELETE FROM audience_index WHERE app_id = $1 AND rich_id = $2")
+    static let deleteTranslations = SQLStatement(
+        "DELETE FROM rich_translations WHERE app_id = $1 AND translation_id BETWEEN $2 * 64 AND $2 * 64 + 63")
     static let delete = SQLStatement("DELETE FROM rich_notifications WHERE app_id = $1 AND rich_id = $2")
-    static let releaseContent = SQLStatement(
-        """
-        UPDATE contents SET expires_at = $3 WHERE app_id = $1 AND content_id = $2 AND expires_at IS NULL
-            AND NOT EXISTS (
-                SELECT 1 FROM rich_notifications n WHERE n.app_id = $1 AND n.recalled_at IS NULL AND n.refused = 0
-                    AND n.content_id = $2)
-            AND NOT EXISTS (
-                SELECT 1 FROM rich_notifications n WHERE n.app_id = $1 AND n.recalled_at IS NULL AND n.refused = 0
-                    AND n.thumb_id = $2)
-            AND NOT EXISTS (SELECT 1 FROM schedules s WHERE s.app_id = $1 AND s.state = 'waiting' AND s.content_id = $2)
-            AND NOT EXISTS (SELECT 1 FROM schedules s WHERE s.app_id = $1 AND s.state = 'waiting' AND s.thumb_id = $2)
-        """)
 }

@@ -20,11 +20,10 @@ extension SQLBackendStore {
                 throw ServiceError(
                     .quotaExceeded, "\(limit) schedules of yours wait already; cancel one, or wait until one is due")
             }
-            try transaction.claimContents(of: draft, at: now)
+            try transaction.claim(draft.contents, of: draft.owner, for: .schedule(id), at: now)
             try transaction.run(
                 ScheduleSQL.insert, id, draft.owner, draft.ownerName.text, request, draft.audience.description,
-                draft.contentID, draft.request.notification.thumbID, draft.next?.number ?? 0, draft.next?.dueAt, key?.key,
-                key?.digest, now)
+                draft.next?.number ?? 0, draft.next?.dueAt, key?.key, key?.digest, now)
             try transaction.audit(entry, object: "\(id)")
             return Schedule(
                 id: id, revision: 1, draft: draft, state: .waiting, sent: 0, missed: 0, lastSend: nil, fault: nil, createdAt: now)
@@ -37,11 +36,9 @@ extension SQLBackendStore {
         let request = try draft.request.storedText
         return try await writing { transaction in
             guard let old = try transaction.schedule(id), old.state == .waiting, old.revision == revision else { return nil }
-            try transaction.claimContents(of: draft, at: now)
+            try transaction.claim(draft.contents, of: draft.owner, for: .schedule(id), at: now)
             try transaction.run(
-                ScheduleSQL.replace, id, request, draft.audience.description, draft.contentID, draft.request.notification.thumbID,
-                draft.next?.number ?? 0, draft.next?.dueAt, now)
-            try transaction.releaseContents(of: old.draft, at: now)
+                ScheduleSQL.replace, id, request, draft.audience.description, draft.next?.number ?? 0, draft.next?.dueAt, now)
             try transaction.audit(entry)
             return try transaction.schedule(id)
         }
@@ -63,7 +60,7 @@ extension SQLBackendStore {
                 revision.map({ $0 == old.revision }) ?? true
             else { return false }
             try transaction.run(ScheduleSQL.end, id, end.rawValue, fault, now)
-            try transaction.releaseContents(of: old.draft, at: now)
+            try transaction.release(.schedule(id), at: now)
             try transaction.audit(entry)
             return true
         }
@@ -103,15 +100,14 @@ extension BackendTransaction {
         let changed = try run(
             ScheduleSQL.advance, step.id, step.revision, step.missed, step.next?.number ?? 0, step.next?.dueAt, sent, now)
         guard changed > 0 else { return false }
-        if step.next == nil, let schedule = try schedule(step.id) { try releaseContents(of: schedule.draft, at: now) }
+        if step.next == nil { try release(.schedule(step.id), at: now) }
         return true
     }
 
     /// Removes a schedule. Its contents expire now unless something else uses them.
     func removeSchedule(_ id: Int64, at now: Timestamp) throws {
-        let schedule = try schedule(id)
         try run(ScheduleSQL.delete, id)
-        if let schedule { try releaseContents(of: schedule.draft, at: now) }
+        try release(.schedule(id), at: now)
     }
 
     /// Removes the schedules of a user that wait, whose contents go with the user. There are not many: a user has a quota.
@@ -131,20 +127,10 @@ extension BackendTransaction {
         }
         return try ScheduleSQL.schedule(row)
     }
+}
 
-    private func contents(of draft: ScheduleDraft) -> [(id: String, field: String)] {
-        [(draft.contentID, "contentId"), (draft.request.notification.thumbID, "thumbId")].compactMap { id, field in
-            id.map { ($0, field) }
-        }
-    }
-
-    fileprivate func claimContents(of draft: ScheduleDraft, at now: Timestamp) throws {
-        for content in contents(of: draft) { try claim(content.id, content.field, draft.owner, at: now) }
-    }
-
-    fileprivate func releaseContents(of draft: ScheduleDraft, at now: Timestamp) throws {
-        for content in contents(of: draft) { try release(content.id, at: now) }
-    }
+extension ScheduleDraft {
+    fileprivate var contents: [(id: String, field: String)] { request.notification.contents }
 }
 
 extension SQLStatement { static let ofSchedules = ScheduleSQL.all }
@@ -168,34 +154,33 @@ private enum ScheduleSQL {
                 owner: UserID(try row.integer(2)), ownerName: ownerName,
                 request: request ?? ScheduleRequest(SendRequest(message: "")),
                 audience: audience ?? .and(.tag(.user(ownerName)), .not(.tag(.user(ownerName)))),
-                contentID: try row.optionalText(14),
                 next: dueAt.map { ScheduleOccurrence(number: number, dueAt: $0) }),
             state: try row.parsed(8) { Schedule.State(rawValue: $0) }, sent: Int(try row.integer(9)),
             missed: Int(try row.integer(10)), lastSend: try row.optionalInteger(11) == nil ? nil : try row.richID(11),
             fault: try row.optionalText(12), createdAt: try row.moment(13),
-            askedAt: try row.moment(15))
+            askedAt: try row.moment(14))
         schedule.isReadable = request != nil && audience != nil
         return schedule
     }
 
-    static let columnCount = 16
+    static let columnCount = 15
     private static let columns = """
         schedule_id, revision, owner_id, owner_name, request, audience, occurrence, due_at, state, sent, missed, last_rich_id, fault,
-        created_at, content_id, asked_at
+        created_at, asked_at
         """
     static let countWaiting = SQLStatement(
         "SELECT COUNT(*) FROM schedules WHERE app_id = $1 AND owner_id = $2 AND state = 'waiting'")
     static let insert = SQLStatement(
         """
         INSERT INTO schedules
-            (app_id, schedule_id, revision, owner_id, owner_name, request, audience, content_id, thumb_id, state, occurrence, due_at,
-             attempt_at, sent, missed, repeat_key, repeat_digest, created_at, asked_at)
-        VALUES ($1, $2, 1, $3, $4, $5, $6, $7, $8, 'waiting', $9, $10, $10, 0, 0, $11, $12, $13, $13)
+            (app_id, schedule_id, revision, owner_id, owner_name, request, audience, state, occurrence, due_at, attempt_at, sent, missed,
+             repeat_key, repeat_digest, created_at, asked_at)
+        VALUES ($1, $2, 1, $3, $4, $5, $6, 'waiting', $7, $8, $8, 0, 0, $9, $10, $11, $11)
         """)
     static let replace = SQLStatement(
         """
-        UPDATE schedules SET revision = revision + 1, request = $3, audience = $4, content_id = $5, thumb_id = $6, occurrence = $7,
-            due_at = $8, attempt_at = $8, asked_at = $9, fault = NULL
+        UPDATE schedules SET revision = revision + 1, request = $3, audience = $4, occurrence = $5, due_at = $6,
+            attempt_at = $6, asked_at = $7, fault = NULL
         WHERE app_id = $1 AND schedule_id = $2
         """)
     static let advance = SQLStatement(

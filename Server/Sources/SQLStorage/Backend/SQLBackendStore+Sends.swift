@@ -28,7 +28,9 @@ extension SQLBackendStore {
                 body: try row.bytes(0), pushType: try row.text(1), priority: Int(try row.integer(2)),
                 collapseID: try row.optionalText(3), expiresAt: try row.optionalMoment(4))
             return OutgoingPush(
-                message: message, pushesPerSecond: try row.optionalInteger(6).map(Int.init),
+                message: message,
+                translations: try transaction.pushTranslations(of: id, LanguageTag.list(stored: try row.optionalText(8))),
+                pushesPerSecond: try row.optionalInteger(6).map(Int.init),
                 localTime: try row.optionalText(7) == nil ? nil : try row.parsed(7) { LocalDelivery(storedText: $0) },
                 hubKey: try row.text(5))
         }
@@ -47,7 +49,7 @@ extension SQLBackendStore {
     public func markRefused(_ id: RichID, at now: Timestamp, audit entry: AuditEntry?) async throws {
         try await writing { transaction in
             if try transaction.run(SendSQL.refuse, id, now) > 0 { try transaction.audit(entry) }
-            try transaction.releaseContents(of: id, at: now)
+            try transaction.release(.send(Int64(id.number)), at: now)
         }
     }
 
@@ -64,7 +66,7 @@ extension SQLBackendStore {
     ) async throws -> Bool {
         try await writing { transaction in
             guard try transaction.run(SendSQL.recall, id, now, OutboxWork.Task.cancel.rawValue) > 0 else { return false }
-            try transaction.releaseContents(of: id, at: contentExpiry)
+            try transaction.release(.send(Int64(id.number)), at: contentExpiry)
             try transaction.audit(entry)
             return true
         }
@@ -108,17 +110,17 @@ extension BackendTransaction {
     /// Everything that a 2xx answer promises.
     fileprivate func insert(_ draft: RichNotificationDraft, at now: Timestamp) throws -> RichNotification {
         try requireUser(draft.sender)
-        for (content, field) in [(draft.contentID, "contentId"), (draft.thumbID, "thumbId")] {
-            if let content { try claim(content, field, draft.sender, at: now) }
-        }
         if let asked = draft.number { try skip(to: asked) }
         let number = try next(.notification)
         guard let id = Int32(exactly: number).flatMap({ RichID(number: $0) }) else {
             throw ServiceError(.quotaExceeded, "the numbers of rich notifications are used up")
         }
+        // Before the mark, which a refusal does not give back on every engine.
+        try claim(draft.contents, of: draft.sender, for: .send(number), at: now)
         // After the number, whose row stays locked: so both are in one order.
         let order = try OrderNumbers.mark(connection)
         try insert(draft, id, order, at: now)
+        try insertTranslations(of: draft, id)
         for key in AudienceKey.keys(of: draft.audience).union([.sender(draft.sender)]) { try run(SendSQL.insertKey, key, id) }
         if let key = draft.idempotencyKey {
             try run(SendSQL.insertIdempotencyKey, draft.sender, key.key, key.digest, id, now)
@@ -138,10 +140,23 @@ extension BackendTransaction {
         }
     }
 
-    /// A content that was sent or scheduled does not expire by itself any more.
-    func claim(_ content: String, _ field: String, _ owner: UserID, at now: Timestamp) throws {
-        guard try run(SendSQL.claimContent, content, owner, now) > 0 else {
-            throw ServiceError(.notFound, "\(field): there is no such content of yours")
+    private func insertTranslations(of draft: RichNotificationDraft, _ id: RichID) throws {
+        let hasOwnPush = draft.hasTranslatedPush
+        for (place, translation) in draft.translations.enumerated() {
+            let texts = translation.texts
+            try run(
+                SendSQL.insertTranslation, Self.translationID(id, place), draft.sender, texts.title, texts.subtitle,
+                texts.message, texts.altText, translation.contentID, translation.thumbID,
+                hasOwnPush ? translation.push.message(for: id).body : nil)
+        }
+    }
+
+    /// The number of the translation at this place among the languages of the notification.
+    static func translationID(_ id: RichID, _ place: Int) -> Int64 { Int64(id.number) * 64 + Int64(place) }
+
+    fileprivate func pushTranslations(of id: RichID, _ languages: [LanguageTag]) throws -> [PushTranslation] {
+        try zip(languages, rows(SendSQL.selectPushTranslations, id)).compactMap { language, row in
+            try row.optionalBytes(0).map { PushTranslation(language, body: $0) }
         }
     }
 
@@ -156,7 +171,7 @@ extension BackendTransaction {
             draft.audience.description, now, draft.expiresAt, push.body, push.pushType ?? "alert", push.priority ?? 10,
             push.collapseID, "rich:\(id):\(draft.nonce)", OutboxWork.Task.send.rawValue,
             draft.step == nil ? now + Self.handOverTime : now, draft.pushesPerSecond, order,
-            try draft.localTime?.storedText)
+            try draft.localTime?.storedText, LanguageTag.stored(draft.translations.map(\.language)))
     }
 }
 
@@ -164,14 +179,15 @@ extension SQLStatement { static let ofSends = SendSQL.all }
 
 private enum SendSQL {
     static let all = [
-        selectPush, selectIdempotencyKey, deleteIdempotencyKeys, claimContent, insertOne, insertKey, insertIdempotencyKey,
+        selectPush, selectIdempotencyKey, deleteIdempotencyKeys, insertOne, insertTranslation, selectPushTranslations, insertKey,
+        insertIdempotencyKey,
         setTracking, setWork, setCancel, refuse, complete, recall, endCancel, completeRecalled, selectWork, postpone,
     ]
 
     static let selectPush = SQLStatement(
         """
         SELECT push_body, push_type, priority, collapse_id, expires_at, hub_key, pushes_per_second,
-            local_time
+            local_time, languages
         FROM rich_notifications
         WHERE app_id = $1 AND rich_id = $2
         """)
@@ -182,19 +198,25 @@ private enum SendSQL {
         DELETE FROM repeat_keys WHERE app_id = $1 AND (user_id, repeat_key) IN (
             SELECT user_id, repeat_key FROM repeat_keys WHERE app_id = $1 AND created_at < $2 ORDER BY created_at, user_id, repeat_key LIMIT $3)
         """)
-    static let claimContent = SQLStatement(
+    static let insertTranslation = SQLStatement(
         """
-        UPDATE contents SET expires_at = NULL
-        WHERE app_id = $1 AND content_id = $2 AND owner_id = $3 AND (expires_at IS NULL OR expires_at > $4)
+        INSERT INTO rich_translations
+            (app_id, translation_id, sender_id, title, subtitle, message, alt_text, content_id, thumb_id, push_body)
+        VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)
+        """)
+    static let selectPushTranslations = SQLStatement(
+        """
+        SELECT push_body FROM rich_translations WHERE app_id = $1 AND translation_id BETWEEN $2 * 64 AND $2 * 64 + 63
+        ORDER BY translation_id
         """)
     static let insertOne = SQLStatement(
         """
         INSERT INTO rich_notifications
             (app_id, rich_id, sender_id, sender_name, kind, style, title, subtitle, message, alt_text, content_id, thumb_id,
              audience, due_at, expires_at, push_body, push_type, priority, collapse_id, hub_key, work, work_at,
-             pushes_per_second, start_order, local_time, refused)
+             pushes_per_second, start_order, local_time, languages, refused)
         VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21, $22,
-            $23, $24, $25, 0)
+            $23, $24, $25, $26, 0)
         """)
     static let insertKey = SQLStatement("INSERT INTO audience_index (app_id, audience_key, rich_id) VALUES ($1, $2, $3)")
     static let insertIdempotencyKey = SQLStatement(

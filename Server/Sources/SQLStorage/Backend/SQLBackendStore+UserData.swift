@@ -151,6 +151,9 @@ private struct UserDataTable {
                 "expires_at", "completed_at", "recalled_at",
             ]),
         UserDataTable(
+            name: "rich_translations", owner: "sender_id", key: "translation_id", isNumbered: true,
+            columns: ["title", "subtitle", "message", "alt_text", "content_id", "thumb_id"]),
+        UserDataTable(
             name: "schedules", owner: "owner_id", key: "schedule_id", isNumbered: true,
             columns: ["state", "due_at", "audience", "request", "created_at", "ended_at"]),
         UserDataTable(

@@ -144,6 +144,8 @@ struct SendAudience {
     var now: Timestamp
     /// Of a send by local time.
     var wave: Wave?
+    /// Of a send with translations.
+    var translations = TranslationChoice(stored: nil)
 
     /// The part of a send that is due at one moment.
     struct Wave {

@@ -40,6 +40,8 @@ enum AudienceStatements {
         static var numbers: Int { 0 }
         /// Four texts: device token, record, environment and topic.
         static var texts: Int { 4 }
+        // Of native sends.
+        static var languages: Int { 8 }
         // Of template sends.
         static var platform: Int { 8 }
         static var template: Int { 9 }
@@ -140,7 +142,7 @@ private struct WalkText {
     }
 
     private func page(_ entries: String, reading source: String, end: String, in table: String) -> String {
-        let texts = Array(repeating: "NULL", count: shape.isTemplate ? 6 : 4).joined(separator: ", ")
+        let texts = Array(repeating: "NULL", count: shape.isTemplate ? 6 : 5).joined(separator: ", ")
         return """
             WITH \(source)
             SELECT * FROM (SELECT \(columns) FROM \(entries) LIMIT \(limit)) AS page
@@ -163,7 +165,7 @@ private struct WalkText {
     private var columns: String {
         """
         d.slice_key, d.registered_at, d.version, \(part), d.handle, d.record_id, d.environment, d.topic\
-        \(shape.isTemplate ? ", d.platform, d.template_id" : "")
+        \(shape.isTemplate ? ", d.platform, d.template_id" : ", d.languages")
         """
     }
 
@@ -194,7 +196,7 @@ private struct DueText {
         SQLStatement(
             composed: """
                 SELECT \(DueRows.columns), d.registered_at, d.version, d.template_id, d.platform, d.handle, d.record_id, d.environment,
-                    d.topic
+                    d.topic, d.languages
                 FROM (\(DueRows.due(from: condition.next))) AS p
                 LEFT JOIN devices d ON d.hub_id = $1 AND d.slice_key = p.slice_key AND \(condition.matches("d"))
                 ORDER BY p.not_before, p.slice_key
@@ -225,6 +227,7 @@ struct AudienceWalk {
     /// At most `limit` targets after `cursor`; reads about `scanLimit` records at most.
     func next(after cursor: SliceKey, last: SliceKey, limit: Int, scanLimit: Int) throws -> SlicePage.Walk {
         var targets = TargetPage(capacity: min(limit, Self.capacity))
+        var choice = send.translations
         var through = cursor
         var end = last
         let own = AudienceStatements.values(
@@ -237,7 +240,7 @@ struct AudienceWalk {
             if numbers[3] == AudienceStatements.Part.end {
                 end = key
             } else {
-                try take(row, numbers, into: &targets)
+                try take(row, numbers, &choice, into: &targets)
                 through = key
             }
         }
@@ -258,12 +261,18 @@ struct AudienceWalk {
     private static let minimumDense = 100
     private static let minimumMerged = 1_000
 
-    private func take(_ row: any SQLColumns, _ numbers: SIMD4<Int64>, into targets: inout TargetPage) throws {
-        let template = shape.isTemplate ? try row.optionalInteger(AudienceStatements.Column.template) : nil
+    private func take(
+        _ row: any SQLColumns, _ numbers: SIMD4<Int64>, _ choice: inout TranslationChoice, into targets: inout TargetPage
+    ) throws {
         let platform = try send.platform ?? Platform(rawValue: row.text(AudienceStatements.Column.platform))
         let own = TargetPage.Numbers(
             key: SliceKey(numbers[0]), registeredAt: Timestamp(milliseconds: numbers[1]), version: numbers[2],
-            template: template.map(TemplateID.init), isSkipped: numbers[3] == AudienceStatements.Part.duplicate)
+            template: try template(row, &choice), isSkipped: numbers[3] == AudienceStatements.Part.duplicate)
         try targets.append(own, of: platform) { try row.appendTexts(from: AudienceStatements.Column.texts, to: &$0) }
+    }
+
+    private func template(_ row: any SQLColumns, _ choice: inout TranslationChoice) throws -> TemplateID? {
+        if shape.isTemplate { return try row.optionalInteger(AudienceStatements.Column.template).map(TemplateID.init) }
+        return choice.isNeeded ? choice.number(for: try row.text(AudienceStatements.Column.languages)) : nil
     }
 }

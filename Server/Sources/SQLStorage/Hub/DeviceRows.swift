@@ -164,7 +164,7 @@ extension DeviceRow {
     private static let list = [
         "record_id", "kind", "platform", "handle", "environment", "topic", "tags", "user_id", "created_at", "registered_at",
         "expires_at", "inactive_at", "version", "slice_key", "template_id", "parent", "own_tags", "push_variables", "details",
-        "order_number", "time_zone", "former_zone", "zone_changed_at", "next_zone",
+        "order_number", "time_zone", "former_zone", "zone_changed_at", "next_zone", "languages",
     ]
 
     /// Reads the columns from the start of a row.
@@ -185,6 +185,7 @@ extension DeviceRow {
         record.zone = DeviceZone(
             try row.text(20), former: try row.optionalText(21),
             changedAt: try row.optionalInteger(22).map(Timestamp.init(milliseconds:)), next: try row.optionalText(23))
+        record.languages = LanguagePreference(stored: try row.text(24))
         templateID = try row.optionalInteger(14).map(TemplateID.init)
         ownTags = try row.optionalText(16).map(Self.tags) ?? []
     }
@@ -305,6 +306,7 @@ extension DeviceWriting {
         Column("own_tags") { .optional($0.ownTags.map { DeviceRow.text($0) }) },
         Column("push_variables") { .optional(try TextMap.text($0.record.pushVariables)) },
         Column("details") { .optional(try TextMap.text($0.record.details)) },
+        Column("languages") { .text($0.record.languages.stored) },
     ]
 
     /// All of them.
@@ -325,9 +327,9 @@ extension DeviceWriting {
 
     static let all = [insert, refresh, replace, markShared]
 
-    /// Whether another record has the handle and form that are written: `$16` platform, `$17` handle, `$19` form.
+    /// Whether another record has the handle and form that are written: `$17` platform, `$18` handle, `$20` form.
     private static let isShared = """
-        CASE WHEN EXISTS (SELECT 1 FROM devices o WHERE +o.hub_id = $1 AND o.handle = $17 AND o.platform = $16 AND o.form = $19
+        CASE WHEN EXISTS (SELECT 1 FROM devices o WHERE +o.hub_id = $1 AND o.handle = $18 AND o.platform = $17 AND o.form = $20
             AND o.slice_key <> $2) THEN 1 ELSE 0 END
         """
     private static let insert = SQLStatement(

@@ -83,6 +83,7 @@ extension SQLDeviceStore {
             let before = record.parent == nil ? old : derived[record.id]
             record.createdAt = before?.record.createdAt ?? now
             record.zone = before?.record.zone ?? .unknown
+            record.languages = before?.record.languages ?? record.languages
             _ = try writing.put(record, ownTags: part.ownTags, over: before)
         }
         return DeviceInstallation(

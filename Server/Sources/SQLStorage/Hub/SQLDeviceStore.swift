@@ -136,6 +136,7 @@ extension SQLDeviceStore {
         // A device that is new has had no zone before.
         record.zone = old?.record.zone ?? DeviceZone(request.timeZone ?? "")
         if let reported = request.timeZone { record.zone = record.zone.reported(reported, at: now) }
+        record.languages = request.languages ?? old?.record.languages ?? record.languages
         return record
     }
 

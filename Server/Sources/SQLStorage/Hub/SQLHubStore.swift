@@ -248,6 +248,7 @@ extension SQLHubStore {
         piece("target_failures", "notification_id, slice, slice_key"),
         piece("direct_handles", "notification_id, position"),
         piece("notification_zones", "notification_id, time_zone"),
+        piece("notification_translations", "notification_id, number"),
         piece("notifications", "notification_id"),
         piece("feedback", "number"),
         piece("jobs", "number"),

@@ -254,7 +254,11 @@ extension SQLSliceQueue {
             if page.work == .wait, canWalk {
                 page.work = .walk(try Self.walk(request, audience, page.message.format, connection))
             }
-            page.templates = try TemplateRows.contents(of: page.work.templates, in: request.lease.id.hub, connection)
+            if page.message.format == .template {
+                page.templates = try TemplateRows.contents(of: page.work.templates, in: request.lease.id.hub, connection)
+            } else {
+                page.translations = try TranslationRows.bodies(page.work.templates, of: request.lease.id, connection)
+            }
             return page
         }
     }
@@ -283,7 +287,7 @@ extension SQLSliceQueue {
             mark: try row.optionalInteger(8).map(OrderNumber.init) ?? .last, now: request.now,
             wave: try row.optionalInteger(15).map {
                 SendAudience.Wave(notification: slice.notification, moment: Timestamp(milliseconds: $0))
-            })
+            }, translations: TranslationChoice(stored: try row.optionalText(16)))
     }
 
     /// The compiled audience. One that an older program stored, or a newer one in another form, is compiled here.
@@ -336,7 +340,8 @@ extension SQLSliceQueue {
             n.pushes_per_second, n.format, n.is_direct,
             (SELECT COUNT(*) FROM pending_targets p
                 WHERE p.hub_id = s.hub_id AND p.notification_id = s.notification_id AND p.slice = s.slice),
-            COALESCE(s.moment, n.due_at), COALESCE(s.audience_query, n.audience_query), s.moment
+            COALESCE(s.moment, n.due_at), COALESCE(s.audience_query, n.audience_query), s.moment,
+            n.languages
         FROM slices s JOIN notifications n ON n.hub_id = s.hub_id AND n.notification_id = s.notification_id
         WHERE s.hub_id = $1 AND s.notification_id = $2 AND s.slice = $3 AND s.epoch = $4 AND s.owner IS NOT NULL
         """)
@@ -367,7 +372,8 @@ enum DueRows {
             return due
         }
         let values = audience.values(audience.shape.withLongCover) + own
-        try connection.forEachRow(AudienceStatements.due(audience.shape), values) { try take($0, into: &due) }
+        var choice = audience.translations
+        try connection.forEachRow(AudienceStatements.due(audience.shape), values) { try take($0, &choice, into: &due) }
         return due
     }
 
@@ -380,12 +386,16 @@ enum DueRows {
     }
 
     /// Takes a row with the record, if the send still means it.
-    private static func take(_ row: any SQLColumns, into due: inout SlicePage.DueTargets) throws {
+    private static func take(
+        _ row: any SQLColumns, _ choice: inout TranslationChoice, into due: inout SlicePage.DueTargets
+    ) throws {
         let target = try pending(row)
         guard let registeredAt = try row.optionalInteger(Column.registeredAt) else { return due.appendGone(target) }
         let numbers = TargetPage.Numbers(
             key: target.key, registeredAt: Timestamp(milliseconds: registeredAt), version: try row.integer(Column.version),
-            template: try row.optionalInteger(Column.template).map(TemplateID.init))
+            template: choice.isNeeded
+                ? choice.number(for: try row.text(Column.languages))
+                : try row.optionalInteger(Column.template).map(TemplateID.init))
         try due.append(target, numbers, of: Platform(rawValue: try row.text(Column.platform))) {
             try row.appendTexts(from: Column.texts, to: &$0)
         }
@@ -401,6 +411,7 @@ enum DueRows {
         static var platform: Int { 10 }
         /// Four texts: device token, record, environment and topic.
         static var texts: Int { 11 }
+        static var languages: Int { 15 }
     }
 
     /// What is read of a pending row, which is called `p` in its statement.

@@ -76,6 +76,7 @@ public struct SQLTelemetryStore: TelemetryStore {
                 try FailureRows.delete(row.values, connection)
                 try connection.run(DirectRows.delete, row.values)
                 try connection.run(ZoneRows.delete, row.values)
+                try connection.run(TranslationRows.delete, row.values)
             }
             return ended.count + (try connection.run(Self.deleteKeys, values))
                 + (try connection.run(FeedbackRows.deleteOld, values))

@@ -153,6 +153,7 @@ extension FirstSchema {
                 completed_at \(integer),
                 recalled_at \(integer),
                 refused \(integer) NOT NULL,
+                languages \(text),
                 ended_at \(integer),
                 start_order \(integer) NOT NULL DEFAULT 0,
                 end_order \(integer),
@@ -168,13 +169,37 @@ extension FirstSchema {
                 work_at \(integer),
                 PRIMARY KEY (app_id, rich_id));
             CREATE INDEX rich_notifications_by_work ON rich_notifications (app_id, work_at) WHERE work IS NOT NULL;
-            CREATE INDEX rich_notifications_by_content ON rich_notifications (app_id, content_id);
-            CREATE INDEX rich_notifications_by_thumb ON rich_notifications (app_id, thumb_id);
             CREATE INDEX rich_notifications_by_end ON rich_notifications (app_id, ended_at) WHERE ended_at IS NOT NULL;
             CREATE INDEX rich_notifications_by_expiry ON rich_notifications (app_id, expires_at) WHERE expires_at IS NOT NULL;
             CREATE INDEX rich_notifications_by_due ON rich_notifications (app_id, due_at, rich_id);
             CREATE INDEX rich_notifications_by_sender ON rich_notifications (app_id, sender_id, rich_id);
             CREATE INDEX rich_notifications_by_sender_due ON rich_notifications (app_id, sender_id, due_at, rich_id);
+            """,
+            // What a rich notification is in one language. The number is 64 times the rich id, and the place among the `languages` of the
+            // notification. `push_body` is absent where the push is the same in all languages.
+            """
+            CREATE TABLE rich_translations (
+                app_id \(integer) NOT NULL,
+                translation_id \(integer) NOT NULL,
+                sender_id \(integer) NOT NULL,
+                title \(text),
+                subtitle \(text),
+                message \(text) NOT NULL,
+                alt_text \(text),
+                content_id \(text),
+                thumb_id \(text),
+                push_body \(bytes),
+                PRIMARY KEY (app_id, translation_id));
+            CREATE INDEX rich_translations_by_sender ON rich_translations (app_id, sender_id, translation_id);
+            """,
+            // That a send, or a schedule that waits, needs a content: `send 12` or `schedule 5`. A content expires when its last row goes.
+            """
+            CREATE TABLE content_claims (
+                app_id \(integer) NOT NULL,
+                content_id \(text) NOT NULL,
+                holder \(text) NOT NULL,
+                PRIMARY KEY (app_id, content_id, holder))\(clustered);
+            CREATE INDEX content_claims_by_holder ON content_claims (app_id, holder);
             """,
             // One key under which a rich notification may be found in an inbox: a tag of its audience, its sender, or all users.
             """
@@ -209,8 +234,6 @@ extension FirstSchema {
                 owner_name \(text) NOT NULL,
                 request \(text) NOT NULL,
                 audience \(text) NOT NULL,
-                content_id \(text),
-                thumb_id \(text),
                 state \(text) NOT NULL,
                 occurrence \(integer) NOT NULL,
                 due_at \(integer),
@@ -229,8 +252,6 @@ extension FirstSchema {
             CREATE INDEX schedules_by_owner ON schedules (app_id, owner_id, schedule_id);
             CREATE INDEX schedules_that_wait ON schedules (app_id, owner_id) WHERE state = 'waiting';
             CREATE UNIQUE INDEX schedules_by_repeat_key ON schedules (app_id, owner_id, repeat_key) WHERE repeat_key IS NOT NULL;
-            CREATE INDEX schedules_by_content ON schedules (app_id, content_id) WHERE content_id IS NOT NULL;
-            CREATE INDEX schedules_by_thumb ON schedules (app_id, thumb_id) WHERE thumb_id IS NOT NULL;
             CREATE INDEX schedules_by_end ON schedules (app_id, ended_at) WHERE ended_at IS NOT NULL;
             """,
             // One webhook: `events` are the types that it gets, with blanks around each. Its secret is derived from `salt`, and until

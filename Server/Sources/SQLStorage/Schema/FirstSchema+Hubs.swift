@@ -75,6 +75,7 @@ extension FirstSchema {
                 former_zone \(text),
                 zone_changed_at \(integer),
                 next_zone \(text),
+                languages \(text) NOT NULL DEFAULT '',
                 PRIMARY KEY (hub_id, slice_key),
                 UNIQUE (hub_id, record_id))\(clustered);
             CREATE INDEX devices_by_handle ON devices (handle, platform, form, hub_id, slice_key);

@@ -11,7 +11,8 @@ extension FirstSchema {
             // that is dispatched without it is compiled when it is read.
             //
             // A record belongs to the audience if its order number is at most `order_mark`, which is absent while a send waits for its
-            // time. `open_slices` counts the slices that are not done.
+            // time. `open_slices` counts the slices that are not done. `languages` are those of `notification_translations`, in the
+            // order of their numbers from 1.
             """
             CREATE TABLE notifications (
                 hub_id \(integer) NOT NULL,
@@ -36,6 +37,7 @@ extension FirstSchema {
                 ended_at \(integer),
                 order_mark \(integer),
                 end_order \(integer),
+                languages \(text),
                 PRIMARY KEY (hub_id, notification_id));
             CREATE INDEX notifications_by_end ON notifications (ended_at);
             """,
@@ -47,6 +49,15 @@ extension FirstSchema {
                 time_zone \(text) NOT NULL,
                 moment \(integer) NOT NULL,
                 PRIMARY KEY (hub_id, notification_id, time_zone))\(clustered);
+            """,
+            // What devices in one language get in place of the body of a send.
+            """
+            CREATE TABLE notification_translations (
+                hub_id \(integer) NOT NULL,
+                notification_id \(text) NOT NULL,
+                number \(integer) NOT NULL,
+                body \(bytes) NOT NULL,
+                PRIMARY KEY (hub_id, notification_id, number));
             """,
             // One target of a send to handles, by its position from 1.
             """

@@ -23,7 +23,7 @@ public enum ScheduleStorePromises {
         (request.localTime, request.timeZone, request.recurrence) = ("2027-01-15T09:00", "Europe/Berlin", "FREQ=DAILY")
         return ScheduleDraft(
             owner: user.id, ownerName: user.name, request: request, audience: try TagExpression(parsing: audience),
-            contentID: content, next: ScheduleOccurrence(number: number, dueAt: Sample.time(due)))
+            next: ScheduleOccurrence(number: number, dueAt: Sample.time(due)))
     }
 
     private static func add(

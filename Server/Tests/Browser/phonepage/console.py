@@ -242,6 +242,44 @@ def a_send_goes_by_the_clock_of_each_device(page, user):
     has(page, "cancelled")
 
 
+def a_send_has_a_text_for_each_language(page, user):
+    """The phone reports English. So it gets the translation, and not the text for everyone else."""
+    go(page, "compose")
+    page.press("kind-url")
+    fill(page, "title", "Nyheter")
+    fill(page, "message", "Rean har börjat")
+    fill(page, "link", "https://example.org/sv")
+    page.driver.execute_script("document.querySelector('#main summary').click()")
+    fill(page, "language", "no tag!")
+    page.press("add-language")
+    has(page, "Write a language tag")
+    fill(page, "language", "en")
+    page.press("add-language")
+    has(page, "English", "Remove this language")
+    phone = ".device-frame"
+    page.wait("the text of the send on the drawn phone", lambda: "Rean har börjat" in text_of(page, phone))
+    page.press("send")
+    has(page, "Write the text in English, or remove the language.")
+    fill(page, "message", "The sale begins")
+    page.wait("both on the drawn phone", lambda: "Nyheter" in text_of(page, phone) and "The sale begins" in text_of(page, phone))
+    page.settled()
+    page.shot("console-languages")
+    page.press("language-default")
+    page.wait("the default text", lambda: field(page, "message").get_property("value") == "Rean har börjat")
+    page.press("audience-people")
+    fill(page, "people", user)
+    the_count_is_right(page, user)
+    page.press("send")
+    page.wait("the languages in the question", lambda: "Also in" in text_of(page, "dialog") and "English" in text_of(page, "dialog"))
+    page.press("confirm")
+    page.wait("the page of the send", lambda: (heading(page) or "").startswith("Send #"))
+    page.wait("the phone to have fetched it", lambda: "fetched" in text_of(page))
+    with urllib.request.urlopen(page.base + "/phone/1", timeout=DEADLINE) as answer:
+        shown = answer.read().decode()
+    if "The sale begins" not in shown or "Rean har" in shown:
+        raise Failure("the phone shows another language than its own")
+
+
 def a_person_is_opened(page, user):
     go(page, "people")
     fill(page, "name", user[:3].upper())
@@ -584,7 +622,7 @@ def a_session_that_ended_asks_to_sign_in(page, user):
 STEPS = [
     the_page_of_the_phones_opens_it, it_says_what_it_sends_before_it_does, it_explains_a_send, a_test_goes_to_one_person, a_send_goes_to_one_device,
     a_picture_is_shown_before_it_is_sent, mistakes_are_named_before_anything_leaves,
-    a_large_audience_is_confirmed_by_its_number, a_schedule_is_made_and_cancelled, a_send_goes_by_the_clock_of_each_device, a_person_is_added_and_erased, a_key_is_shown_once,
+    a_large_audience_is_confirmed_by_its_number, a_schedule_is_made_and_cancelled, a_send_goes_by_the_clock_of_each_device, a_send_has_a_text_for_each_language, a_person_is_added_and_erased, a_key_is_shown_once,
     a_hub_is_added_and_removed, a_setting_is_found_with_its_origin, a_webhook_is_tried_and_removed, a_webhook_that_may_not_be_is_refused_with_the_reason, what_was_done_is_in_the_audit, health_shows_the_checks,
     every_screen_fits_and_can_be_read, a_long_list_keeps_the_document_small, the_keyboard_is_enough, the_first_screen_is_light, a_person_is_found_changed_and_signed_out,
     a_session_that_ended_asks_to_sign_in,
