@@ -2,9 +2,12 @@
 public struct SendRequest: Hashable, Sendable, Codable {
     /// A tag expression, for example `username:alice && !beta`. Absent means the sender's own devices.
     public var audience: String?
+    /// The message template that it is made from: what the request leaves out is that of the template.
+    public var template: TemplateUse?
     public var title: String?
     public var subtitle: String?
-    /// The text of the notification: 1 to 2,000 characters. Empty for kind `sealed`, whose text is inside the seal.
+    /// The text of the notification: 1 to 2,000 characters. Empty for kind `sealed`, whose text is inside the seal, and for that of the
+    /// template.
     public var message: String
     /// What the phone shows in place of a picture or sound to users who cannot perceive it.
     public var altText: String?
@@ -47,9 +50,39 @@ public struct SendRequest: Hashable, Sendable, Codable {
     public init(message: String) { self.message = message }
 
     private enum CodingKeys: String, CodingKey {
-        case audience, title, subtitle, message, altText, kind, style, preview, contentID = "contentId", thumbID = "thumbId"
+        case audience, template, title, subtitle, message, altText, kind, style, preview, contentID = "contentId", thumbID =
+            "thumbId"
         case link, coupon, translations, expiresAt, collapseID = "collapseId", sound, badge, thread
         case pushesPerSecond, transactional, id
+    }
+}
+
+extension SendRequest {
+    /// Reads a request. Without a message it is empty.
+    public init(from decoder: any Decoder) throws {
+        let fields = try decoder.container(keyedBy: CodingKeys.self)
+        self.init(message: try fields.decodeIfPresent(String.self, forKey: .message) ?? "")
+        audience = try fields.decodeIfPresent(String.self, forKey: .audience)
+        template = try fields.decodeIfPresent(TemplateUse.self, forKey: .template)
+        title = try fields.decodeIfPresent(String.self, forKey: .title)
+        subtitle = try fields.decodeIfPresent(String.self, forKey: .subtitle)
+        altText = try fields.decodeIfPresent(String.self, forKey: .altText)
+        kind = try fields.decodeIfPresent(ContentKind.self, forKey: .kind)
+        style = try fields.decodeIfPresent(DeliveryStyle.self, forKey: .style)
+        preview = try fields.decodeIfPresent(PreviewPolicy.self, forKey: .preview)
+        contentID = try fields.decodeIfPresent(String.self, forKey: .contentID)
+        thumbID = try fields.decodeIfPresent(String.self, forKey: .thumbID)
+        link = try fields.decodeIfPresent(String.self, forKey: .link)
+        coupon = try fields.decodeIfPresent(Coupon.self, forKey: .coupon)
+        translations = try fields.decodeIfPresent([SendTranslation].self, forKey: .translations)
+        expiresAt = try fields.decodeIfPresent(Timestamp.self, forKey: .expiresAt)
+        collapseID = try fields.decodeIfPresent(String.self, forKey: .collapseID)
+        sound = try fields.decodeIfPresent(String.self, forKey: .sound)
+        badge = try fields.decodeIfPresent(Int.self, forKey: .badge)
+        thread = try fields.decodeIfPresent(String.self, forKey: .thread)
+        pushesPerSecond = try fields.decodeIfPresent(Int.self, forKey: .pushesPerSecond)
+        transactional = try fields.decodeIfPresent(Bool.self, forKey: .transactional)
+        id = try fields.decodeIfPresent(RichID.self, forKey: .id)
     }
 }
 

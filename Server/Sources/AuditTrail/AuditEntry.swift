@@ -34,6 +34,8 @@ public enum AuditAction: String, Sendable, CaseIterable, Codable {
     case scheduleCreated = "schedule.created"
     case scheduleChanged = "schedule.changed"
     case scheduleEnded = "schedule.ended"
+    case templateChanged = "template.changed"
+    case templateRemoved = "template.removed"
     case webhookCreated = "webhook.created"
     case webhookChanged = "webhook.changed"
     case webhookRemoved = "webhook.removed"

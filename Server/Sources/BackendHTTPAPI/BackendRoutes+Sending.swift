@@ -187,6 +187,7 @@ enum FieldNames {
         "audience", "title", "subtitle", "message", "altText", "kind", "style", "preview", "contentId", "thumbId", "link",
         "coupon", "coupon.code", "coupon.headline", "coupon.terms", "coupon.validUntil", "expiresAt", "collapseId", "sound",
         "badge", "thread", "pushesPerSecond", "transactional", "id", "translations",
+        "template", "template.name", "template.version", "template.values", "template.values.*",
     ]
     private static let translation: Set<String> = [
         "language", "title", "subtitle", "message", "altText", "contentId", "thumbId", "link", "coupon", "coupon.code",

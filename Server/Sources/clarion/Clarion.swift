@@ -14,7 +14,8 @@ struct Clarion: AsyncParsableCommand {
         subcommands: [
             DemoHandOver.self, ServeCommand.self, EmulatorHandOver.self, PhoneHandOver.self, SendNotificationCommand.self,
             KeysCommand.self,
-            StatusCommand.self, ExplainCommand.self, SendsCommand.self, SchedulesCommand.self, RecallCommand.self,
+            StatusCommand.self, ExplainCommand.self, SendsCommand.self, SchedulesCommand.self, TemplatesCommand.self,
+            RecallCommand.self,
             HubCommand.self, UserCommand.self, ConsoleCommand.self, KeyCommand.self,
             TokenCommand.self, AuditCommand.self, ConfigCommand.self,
             DatabaseCommand.self,

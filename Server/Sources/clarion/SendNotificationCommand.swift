@@ -17,7 +17,17 @@ struct SendNotificationCommand: AsyncParsableCommand {
     @OptionGroup var schedule: ScheduleArguments
 
     @Option(help: "What the notification says.")
-    var message: String
+    var message = ""
+
+    @Option(
+        help: ArgumentHelp(
+            "The message template that it is made from. What is not given here is that of the template.", valueName: "name"))
+    var template: String?
+
+    @Option(
+        name: .customLong("value"),
+        help: ArgumentHelp("A value for the template, such as order=4711; once for each.", valueName: "name=text"))
+    var values: [String] = []
 
     @Option(help: "The line above the message.")
     var title: String?
@@ -101,6 +111,12 @@ struct SendNotificationCommand: AsyncParsableCommand {
         guard (coupon == nil) == (headline == nil) else {
             throw ValidationError("a coupon has a code and a headline: give --coupon and --headline together")
         }
+        guard !message.isEmpty || template != nil else { throw ValidationError("--message or --template is missing") }
+        guard template != nil || values.isEmpty else { throw ValidationError("--value goes with --template") }
+        guard template == nil || hub.hub == nil && !seal else {
+            throw ValidationError("--template goes neither with --hub nor with --seal")
+        }
+        guard values.allSatisfy({ $0.contains("=") }) else { throw ValidationError("--value is a name, = and a text") }
         try validateForHub()
         try validateForSealing()
         try validateForSchedule()
@@ -147,6 +163,11 @@ struct SendNotificationCommand: AsyncParsableCommand {
         if let coupon, let headline { request.coupon = Coupon(code: coupon, headline: headline) }
         request.kind = kind
         request.transactional = transactional ? true : nil
+        if let template {
+            let pairs = values.map { $0.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false).map(String.init) }
+            request.template = TemplateUse(
+                name: template, values: Dictionary(pairs.map { ($0[0], $0[1]) }) { $1 })
+        }
         if let translations { request.translations = try Self.translations(in: translations) }
         return request
     }

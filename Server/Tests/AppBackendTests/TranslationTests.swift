@@ -236,6 +236,18 @@ struct TranslationTests {
         #expect(many?.detail == "translations: it must be a list of at most 50")
     }
 
+    @Test("a request that has expired is refused for its language all the same, as a repeat may be")
+    func expired() async throws {
+        let test = try await TestBackend()
+        let sender = try await test.user("sender")
+        let error = await refusal {
+            _ = try await test.send(sender, key: "k") {
+                ($0.expiresAt, $0.translations) = (test.clock.now, [SendTranslation(language: "", message: "a")])
+            }
+        }
+        #expect(error?.detail?.hasPrefix("translations[0].language:") == true)
+    }
+
     @Test("a repeat under the key gets the first answer, and other translations are another request")
     func repeats() async throws {
         let test = try await TestBackend()

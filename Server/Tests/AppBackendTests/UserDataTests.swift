@@ -21,7 +21,8 @@ import Testing
     /// Tables with rows about a user. Their test data is made by `fill`; after an erasure nothing of it may be left.
     private static let personal: Set<String> = [
         "users", "installation_credentials", "bindings", "user_tags", "contents", "rich_notifications", "audience_index",
-        "rich_translations", "notification_translations", "repeat_keys", "read_marks", "receipts", "audit_entries", "devices",
+        "rich_translations", "message_templates", "notification_translations", "repeat_keys", "read_marks", "receipts",
+        "audit_entries", "devices",
         "device_tags", "notifications",
         "target_failures", "identities", "sign_in_tokens", "console_sessions", "service_keys", "schedules",
         "webhook_deliveries", "slices",
@@ -159,6 +160,8 @@ import Testing
         _ = try await backend.beginConsoleSession(link: link.secret, from: TestBackend.source)
         _ = try await backend.mintSignInToken(SignInTokenRequest(user: "bob"), by: zed)
         _ = try await backend.createKey(ServiceKeyRequest(name: "late", scopes: ["send"]), by: zed)
+        _ = try await backend.putMessageTemplate(
+            "greeting", MessageTemplateRequest(SendRequest(message: "Good morning")), for: zed)
         _ = try await test.database.write { connection in
             try connection.run(
                 SQLStatement(

@@ -87,6 +87,7 @@ struct RouteDescriptionTests {
         (translation.contentID, translation.thumbID, translation.link) = ("c", "t", "l")
         translation.coupon = send.coupon
         send.translations = [translation]
+        send.template = TemplateUse(name: "n", version: 1, values: ["v": "x"])
         try expect(send, writes: FieldNames.send)
         let receipt = Receipt(richID: try #require(RichID("7")), kind: .action, action: "a", at: Timestamp(seconds: 1))
         try expect(ReceiptBatch(receipts: [receipt]), writes: FieldNames.receipts)

@@ -430,6 +430,14 @@ CREATE INDEX schedules_by_owner ON schedules (app_id, owner_id, schedule_id);
 CREATE INDEX schedules_that_wait ON schedules (app_id, owner_id) WHERE state = 'waiting';
 CREATE UNIQUE INDEX schedules_by_repeat_key ON schedules (app_id, owner_id, repeat_key) WHERE repeat_key IS NOT NULL;
 CREATE INDEX schedules_by_end ON schedules (app_id, ended_at) WHERE ended_at IS NOT NULL;
+CREATE TABLE message_templates (
+    app_id INTEGER NOT NULL,
+    name TEXT NOT NULL,
+    version INTEGER NOT NULL,
+    content TEXT NOT NULL,
+    created_by TEXT NOT NULL,
+    created_at INTEGER NOT NULL,
+    PRIMARY KEY (app_id, name, version));
 CREATE TABLE webhooks (
     app_id INTEGER NOT NULL,
     webhook_id INTEGER NOT NULL,

@@ -49,12 +49,22 @@ struct DemoConsole: Sendable {
         let credential = PresentedCredential.basic(user: Self.operatorName, password: Self.operatorName)
         let principal = try await backend.authenticate(credential, from: .local)
         for request in schedules { _ = try await backend.schedule(request, for: principal) }
+        _ = try await backend.putMessageTemplate("parcel-on-its-way", parcel, for: principal)
     }
 
     private static let people: [(name: String, role: UserRole, tags: [String])] = [
         ("emma", .user, ["news", "gold"]), ("jonas", .user, ["news"]), ("lina", .user, ["news", "berlin"]),
         ("marketing", .sender, []), ("mia", .user, ["gold"]), ("noah", .user, ["news", "paris"]), ("support", .auditor, []),
     ]
+
+    private var parcel: MessageTemplateRequest {
+        var notification = SendRequest(message: "{{name}}, your parcel comes on {{day}}.")
+        notification.title = "Order {{order}}"
+        notification.link = "https://example.com/orders/{{order}}"
+        notification.preview = .open
+        notification.translations = [SendTranslation(language: "sv", message: "{{name}}, ditt paket kommer på {{day}}.")]
+        return MessageTemplateRequest(notification, defaults: ["name": "Hello"])
+    }
 
     private var schedules: [ScheduleRequest] {
         var offers = SendRequest(message: "Everything for the garden is cheaper this week.")

@@ -18,6 +18,8 @@ public enum BackendOperation: String, Sendable, CaseIterable {
     case readSends = "read the status of a send"
     case explain = "explain what a user got"
     case recall = "recall a send"
+    case readTemplates = "read message templates"
+    case changeTemplates = "change message templates"
     case readUsers = "read users"
     case changeUsers = "change users"
     case exportUsers = "export a user"
@@ -79,6 +81,8 @@ public enum AccessTable {
         row(.readSends, own, own, all, all, [.send: own, .status: all]),
         row(.explain, none, none, all, all, [.status: all]),
         row(.recall, own, own, all, none, [.send: own]),
+        row(.readTemplates, none, all, all, all, [.send: all]),
+        row(.changeTemplates, none, all, all, none),
         row(.readUsers, none, none, all, all, [.users: all]),
         row(.changeUsers, none, none, all, none, [.users: all]),
         row(.exportUsers, none, none, all, none, [.users: all]),

@@ -45,7 +45,10 @@ extension RichPushBackend {
     ) async throws -> [TranslationDraft] {
         var drafts: [TranslationDraft] = []
         for (place, translation) in (request.translations ?? []).enumerated() {
-            guard let language = LanguageTag(translation.language) else { throw ServiceError(.internal) }
+            // A repeat that comes after its expiry gets here without the other checks.
+            guard let language = LanguageTag(translation.language) else {
+                throw SendRequestCheck.wrong("translations[\(place)].language", SendRequestCheck.languageRule)
+            }
             let translated = request.translated(by: translation)
             let draft = try await ServiceError.inside("translations[\(place)]") {
                 let (content, thumb, own) = try await ownContents(of: translated, for: principal)
@@ -96,9 +99,15 @@ extension RichPushBackend {
     }
 
     /// Stores the contents that the server writes itself, which are links and coupons, and returns the request that names them beside
-    /// those. Done only when everything else is right.
+    /// those. Contents of the app become contents of the sender. Done only when everything else is right.
     func withWrittenContent(_ request: SendRequest, for principal: Principal) async throws -> SendRequest {
         var request = request
+        for id in Set(request.contents.map(\.id)) {
+            guard let record = try await parts.store.content(id, at: parts.clock.now), record.owner == .app else { continue }
+            let bytes = StoredBytes(digest: record.digest, byteCount: record.byteCount)
+            let own = try await stage(bytes, mediaType: record.mediaType, fileName: record.fileName, for: principal)
+            request.replaceContent(id, with: own.id)
+        }
         if let written = try await writtenContent(request.link, request.coupon, for: principal) { request.contentID = written.id }
         for place in (request.translations ?? []).indices {
             guard let translation = request.translations?[place],
@@ -128,7 +137,8 @@ extension RichPushBackend {
 
     private func ownContent(_ id: String?, _ field: String, of principal: Principal) async throws -> ContentRecord? {
         guard let id else { return nil }
-        guard let record = try await parts.store.content(id, at: parts.clock.now), record.owner == principal.userID
+        guard let record = try await parts.store.content(id, at: parts.clock.now),
+            record.owner == principal.userID || record.owner == .app
         else { throw ServiceError(.notFound, "\(field): there is no such content of yours") }
         return record
     }
@@ -170,9 +180,10 @@ extension RichPushBackend {
 extension RichNotificationDraft {
     /// Takes the contents that a request names with which the server has written its links and coupons.
     mutating func takeContents(of request: SendRequest) {
-        contentID = request.contentID
+        (contentID, thumbID) = (request.contentID, request.thumbID)
         for (place, translation) in (request.translations ?? []).enumerated() {
-            translations[place].contentID = request.translated(by: translation).contentID
+            let translated = request.translated(by: translation)
+            (translations[place].contentID, translations[place].thumbID) = (translated.contentID, translated.thumbID)
         }
     }
 }

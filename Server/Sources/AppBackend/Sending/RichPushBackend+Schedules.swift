@@ -105,6 +105,9 @@ extension RichPushBackend {
     ) async throws -> (draft: ScheduleDraft, key: IdempotencyKey?, checked: Result<Void, any Error>) {
         try principal.require(.send)
         let audience = try AudienceRule(principal: principal).audience(of: request.notification.audience)
+        let asked = request
+        var request = request
+        request.notification = try await expanded(request.notification, for: principal)
         guard request.notification.kind != .sealed else {
             throw ServiceError(.invalidField, "notification.kind: what is sealed cannot be scheduled, since its id is not known")
         }
@@ -119,7 +122,7 @@ extension RichPushBackend {
         let sent = try await draft(notification, audience: audience, idempotencyKey: nil, for: principal)
         let draft = ScheduleDraft(
             owner: principal.userID, ownerName: principal.name, request: request, audience: sent.audience, next: next)
-        let key = try await checkedKey(idempotencyKey, of: request)
+        let key = try await checkedKey(idempotencyKey, of: asked)
         let field = request.sendAt == nil ? "localTime" : "sendAt"
         let checked = Result {
             try SendRequestCheck(request: notification, now: due).check()

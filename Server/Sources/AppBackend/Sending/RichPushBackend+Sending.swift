@@ -63,16 +63,27 @@ extension RichPushBackend {
         try principal.require(.send)
         let rule = AudienceRule(principal: principal)
         let audience = try rule.audience(of: request.audience)
+        // The key stands for what was asked for: the template may be another by the time of a retry.
+        let key = try templateKey(idempotencyKey, of: request)
+        if let key, let earlier = try await repeated(key, rule, for: principal) { return earlier }
+        let request = try await expanded(request, for: principal)
         // A retry that arrives after the expiry it asks for still gets its answer, so the clock counts for the first only.
         let checked = Result { try SendRequestCheck(request: request, now: parts.clock.now).check() }
         if idempotencyKey == nil { try checked.get() }
         if case .failure(let error) = checked, request.expiresAt.map({ $0 > parts.clock.now }) ?? true { throw error }
         var draft = try await draft(request, audience: audience, idempotencyKey: idempotencyKey, for: principal)
+        if let key { draft.idempotencyKey = key }
         if let earlier = try await repeated(draft.idempotencyKey, rule, for: principal) { return earlier }
         try checked.get()
         try countSend(of: principal)
         draft.takeContents(of: try await withWrittenContent(request, for: principal))
         return try await accept(draft, rule)
+    }
+
+    /// The key of a send from a template; `nil` for any other, and without a key.
+    private func templateKey(_ key: String?, of request: SendRequest) throws -> IdempotencyKey? {
+        guard request.template != nil else { return nil }
+        return try checkedKey(key, form: "template", request: request, content: nil, thumb: nil)
     }
 
     /// Recalls what the caller sent (an admin: anything): the content is gone, it leaves every inbox, the push is cancelled.
@@ -192,6 +203,8 @@ struct SendRequestCheck {
         try checkTranslations()
     }
 
+    static let languageRule = "a language tag such as pt-BR"
+
     /// Each has to be right together with what it takes from the request.
     private func checkTranslations() throws {
         let translations = request.translations ?? []
@@ -202,7 +215,7 @@ struct SendRequestCheck {
         for (place, translation) in translations.enumerated() {
             let field = "translations[\(place)]"
             guard let language = LanguageTag(translation.language) else {
-                throw Self.wrong("\(field).language", "a language tag such as pt-BR")
+                throw Self.wrong("\(field).language", Self.languageRule)
             }
             guard known.insert(language).inserted else {
                 throw Self.wrong("\(field).language", "another than those before")

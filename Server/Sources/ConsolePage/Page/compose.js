@@ -19,6 +19,12 @@ const TYPED_FROM = 1000;
 /** The draft of this page, so that a look at another screen loses nothing. */
 let kept = null;
 
+/** Writes this draft next; `template` is the one that it is to change. */
+export function write(draft, template) {
+  kept = draft;
+  if (template) [kept.templateName, kept.templateVersion, kept.defaults] = [template.name, template.versions?.[0] ?? template.version, template.defaults];
+}
+
 export function compose(route, redraw) {
   kept = kept || fresh();
   const state = {
@@ -82,7 +88,8 @@ function side(state, target) {
         button("Send a test", { onclick: () => attempt(state, () => sendTest(state)), disabled: isBusy, "data-testid": "send-test" })),
       button(state.draft.when === "now" ? "Send" : "Schedule", {
         kind: "primary", symbol: "send", onclick: () => attempt(state, () => submit(state, target)), disabled: isBusy, "data-testid": "send",
-      })),
+      }),
+      may("change-message-templates") && button("Save as a template", { onclick: () => attempt(state, () => save(state)), disabled: isBusy, "data-testid": "save-template" })),
   ];
 }
 
@@ -131,8 +138,29 @@ async function attempt(state, work) {
 async function sendTest(state) {
   const answer = await call("POST", "/notifications", { body: await request(state, `username:${state.testName.trim()}`) });
   // A content belongs to one send.
-  for (const words of [state.draft, ...state.draft.translations]) words.uploaded = null;
+  for (const words of [state.draft, ...state.draft.translations]) if (words.file) words.uploaded = null;
   toast(`The test is send #${answer.id}.`);
+}
+
+/** Keeps the draft under a name. Of a template that is changed the latest version has to be the one that was opened. */
+async function save(state) {
+  const { audience: _, expiresAt: __, ...notification } = await request(state, undefined);
+  const { draft } = state;
+  const form = { name: draft.templateName || "" };
+  const result = await ask({
+    title: "Save as a template", action: "Save",
+    body: () => [
+      field("Name", input({ name: "template-name", value: form.name, maxlength: "64", oninput: (event) => { form.name = event.target.value; } }), "Small letters, digits and -, such as order-shipped."),
+      h("p", { class: "note" }, "In the texts, {{order}} is a place for the value order. Audience and time are not part of a template."),
+    ],
+    act: () => {
+      const isSame = form.name === draft.templateName;
+      return call("PUT", `/message-templates/${encodeURIComponent(form.name.trim())}`, { body: { notification, defaults: isSame ? draft.defaults : undefined, replaces: isSame ? draft.templateVersion : 0 } });
+    },
+  });
+  if (!result) return;
+  kept = null;
+  go("templates", result.value.name);
 }
 
 async function submit(state, target) {
@@ -161,8 +189,10 @@ const summary = (draft, audienceText, found) => facts([
   ["Devices now", found?.targets === undefined ? undefined : `${found.complete ? "" : "at least "}${count(found.targets)}`],
   ["When", whenText(draft)], ["Kind", kindName(draft)], ["Title", draft.title], ["Message", draft.message],
   ["Also in", draft.translations.map(({ language }) => languageName(language)).join(", ")],
-  ["File", WITH_FILE[draft.kind] && `${draft.file.name}, ${bytes(draft.file.size)}`], ["Link", draft.kind === "url" && draft.link],
+  ["File", WITH_FILE[draft.kind] && fileName(draft)], ["Link", draft.kind === "url" && draft.link],
 ]);
+
+const fileName = ({ file }) => (file ? `${file.name}, ${bytes(file.size)}` : "that of the template");
 
 function content(state, words) {
   const { draft } = state;
@@ -173,7 +203,7 @@ function content(state, words) {
   if (!WITH_FILE[draft.kind]) return null;
   return h("div", { key: `${draft.kind} ${state.language}` },
     field("File", h("input", { type: "file", class: "input", accept: WITH_FILE[draft.kind], name: "file", onchange: (event) => takeFile(state, words, event.target.files[0]) }),
-      words.file ? `${words.file.name}, ${bytes(words.file.size)}` : "Metadata such as the location of a photo is removed."),
+      words.file || words.uploaded ? fileName(words) : "Metadata such as the location of a photo is removed."),
     field("Description", input({ ...bind(state, "altText", words), maxlength: "1000" }), "For people who cannot see or hear it."));
 }
 

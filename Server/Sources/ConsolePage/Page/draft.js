@@ -1,6 +1,6 @@
 // A send that is being written: its parts, what it lacks, and what the API gets of it.
 import { moment, localInput } from "./format.js";
-import { filled, languageName } from "./languages.js";
+import { emptyTranslation, filled, languageName } from "./languages.js";
 
 export const KINDS = [["text", "Message", "text"], ["img", "Picture", "picture"], ["url", "Link", "link"], ["coupon", "Coupon", "coupon"], ["video", "Video", "video"], ["sound", "Sound", "sound"], ["file", "File", "file"]];
 /** The kinds that need a file, and which files the browser offers for them. */
@@ -21,7 +21,7 @@ export const kindName = (draft) => KINDS.find(([kind]) => kind === draft.kind)[1
 /** What the person has to do before the draft can leave; `null` when nothing is missing. */
 export function missing(draft) {
   if (!draft.message.trim()) return "Write a message first.";
-  if (WITH_FILE[draft.kind] && !draft.file) return `Choose the ${kindName(draft).toLowerCase()} first.`;
+  if (WITH_FILE[draft.kind] && !draft.file && !draft.uploaded) return `Choose the ${kindName(draft).toLowerCase()} first.`;
   if (draft.kind === "url" && !draft.link.trim()) return "Write the address of the link first.";
   if (draft.kind === "coupon" && !(draft.coupon.headline.trim() && draft.coupon.code.trim())) return "A coupon needs a headline and a code.";
   const empty = draft.translations.find((translation) => Object.keys(translationBody(draft, translation)).length === 1);
@@ -33,7 +33,7 @@ export function missing(draft) {
 function translationBody(draft, translation) {
   const body = { language: translation.language };
   for (const name of ["title", "subtitle", "message", "altText"]) if (translation[name].trim()) body[name] = translation[name];
-  if (WITH_FILE[draft.kind] && translation.file) body.contentId = translation.uploaded?.id;
+  if (WITH_FILE[draft.kind] && (translation.file || translation.uploaded)) body.contentId = translation.uploaded?.id;
   if (draft.kind === "url" && translation.link.trim()) body.link = translation.link.trim();
   if (draft.kind === "coupon" && Object.values(translation.coupon).some((text) => text.trim())) body.coupon = couponBody(filled(draft.coupon, translation.coupon));
   return body;
@@ -54,6 +54,26 @@ export function notification(draft, audience, contentId) {
   if (draft.translations.length) body.translations = draft.translations.map((translation) => translationBody(draft, translation));
   if (draft.expires && draft.when === "now") body.expiresAt = Date.now() + Number(draft.expires) * HOUR_MILLISECONDS;
   return body;
+}
+
+/** The draft that a notification was made of. Its contents are at the server already. */
+export function fromNotification(notification) {
+  const draft = fresh();
+  const texts = (from, into) => {
+    for (const name of ["title", "subtitle", "message", "altText", "link"]) into[name] = from[name] ?? "";
+    for (const name of Object.keys(into.coupon)) into.coupon[name] = from.coupon?.[name] ?? "";
+    into.uploaded = from.contentId ? { id: from.contentId } : null;
+    return into;
+  };
+  texts(notification, draft);
+  draft.kind = notification.kind || (notification.link ? "url" : notification.coupon ? "coupon" : notification.contentId ? "img" : "text");
+  for (const name of ["style", "preview", "sound", "thread", "collapseId"]) if (notification[name]) draft[name] = notification[name];
+  if (!notification.preview) draft.preview = "neutral";
+  if (notification.badge !== undefined) draft.badge = String(notification.badge);
+  if (notification.pushesPerSecond) draft.pace = String(notification.pushesPerSecond);
+  if (notification.transactional) draft.quiet = "ignored";
+  draft.translations = (notification.translations || []).map((translation) => texts(translation, { ...emptyTranslation(), language: translation.language }));
+  return draft;
 }
 
 /** Its rules of repetition, by the day and date of the first time. */

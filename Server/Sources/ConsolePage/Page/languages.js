@@ -15,6 +15,8 @@ export function languageName(tag) {
   }
 }
 
+export const emptyTranslation = () => ({ title: "", subtitle: "", message: "", altText: "", link: "", coupon: { headline: "", code: "", terms: "" }, file: null, picture: null });
+
 /** What the fields of the page change: the send, or what it is in one language. */
 export const written = ({ draft, language }) => draft.translations.find((translation) => translation.language === language) || draft;
 
@@ -42,7 +44,7 @@ export function languages(state) {
     const isKnown = draft.translations.some(({ language }) => language.toLowerCase() === tag.toLowerCase());
     state.languageError = !TAG.test(tag) ? "Write a language tag, such as sv or pt-BR." : isKnown ? "This language is there already." : null;
     if (state.languageError) return redraw();
-    draft.translations.push({ language: tag, title: "", subtitle: "", message: "", altText: "", link: "", coupon: { headline: "", code: "", terms: "" }, file: null, picture: null });
+    draft.translations.push({ ...emptyTranslation(), language: tag });
     state.newLanguage = "";
     return take(tag);
   };
@@ -50,7 +52,8 @@ export function languages(state) {
     draft.translations = draft.translations.filter(({ language }) => language !== state.language);
     take("");
   };
-  return h("details", { class: "more", key: "languages", open: draft.translations.length > 0 || undefined }, h("summary", null, "Languages"),
+  // Without a language the reader opens and closes it.
+  return h("details", { class: "more", key: "languages", ...(draft.translations.length > 0 && { open: true }) }, h("summary", null, "Languages"),
     draft.translations.length > 0 && choices("Language of the texts", { class: "segments" }, ["", ...draft.translations.map(({ language }) => language)].map((language) => ({
       key: language || "default", isTaken: state.language === language, content: language ? languageName(language) : "Default", properties: { "data-testid": `language-${language || "default"}` },
       take: () => take(language),

@@ -40,11 +40,13 @@ function later(title, load) {
 }
 
 const compose = later("Compose", () => import("./compose.js").then((module) => module.compose));
+const templates = later("Templates", () => import("./templates.js").then((module) => module.templates));
+const template = later("Template", () => import("./templates.js").then((module) => module.template));
 
 /** A screen is called with the address and what draws it again; it returns its title, its view and what ends it. */
-const SCREENS = { home, sends, compose, schedules, people, webhooks, keys, hubs, audit, settings, health };
+const SCREENS = { home, sends, compose, schedules, templates, people, webhooks, keys, hubs, audit, settings, health };
 /** Those that show one thing, when the address has its id. */
-const DETAILS = { sends: send, people: person };
+const DETAILS = { sends: send, people: person, templates: template };
 
 let shown = null;
 let frame = 0;

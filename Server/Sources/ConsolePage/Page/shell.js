@@ -9,6 +9,7 @@ const PLACES = [
   { name: "compose", title: "Compose", symbol: "compose", isFor: () => may("send", "own") },
   { name: "sends", title: "Sends", symbol: "send", isFor: () => may("read-the-status-of-a-send", "own") },
   { name: "schedules", title: "Schedules", symbol: "calendar", isFor: () => may("read-the-status-of-a-send", "own") },
+  { name: "templates", title: "Templates", symbol: "text", isFor: () => may("read-message-templates") },
   { name: "people", title: "People", symbol: "person", isFor: () => may("read-users") },
   { name: "hubs", title: "Hubs", symbol: "tower", isFor: () => may("read-hubs") },
   { name: "keys", title: "Keys", symbol: "key", isFor: () => may("manage-service-keys") },

@@ -260,7 +260,11 @@ public struct JSONScanner {
     private func checkField() throws(JSONFault) {
         guard let known else { return }
         let field = path.joined(separator: ".")
-        guard known.contains(field) else { throw cursor.fault(.rule("field '\(JSONFields.shown(field))' is not known")) }
+        // A map has names that no list can have.
+        let isOfMap = { known.contains(self.path.dropLast().joined(separator: ".") + ".*") }
+        guard known.contains(field) || isOfMap() else {
+            throw cursor.fault(.rule("field '\(JSONFields.shown(field))' is not known"))
+        }
     }
 
     private mutating func number() throws(JSONFault) {

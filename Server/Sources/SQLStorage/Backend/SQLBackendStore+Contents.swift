@@ -74,11 +74,14 @@ enum ContentHolder {
     case send(Int64)
     /// One that waits.
     case schedule(Int64)
+    /// A version of a message template.
+    case template(String, Int64)
 
     fileprivate var text: String {
         switch self {
         case .send(let id): "send \(id)"
         case .schedule(let id): "schedule \(id)"
+        case .template(let name, let version): "template \(name) \(version)"
         }
     }
 }
@@ -130,7 +133,7 @@ extension BackendTransaction {
             waiting: Int(try row(ContentSQL.countWaiting, owner, now)?.integer(0) ?? 0))
     }
 
-    fileprivate func store(_ content: ContentRecord, at now: Timestamp) throws {
+    func store(_ content: ContentRecord, at now: Timestamp) throws {
         try run(
             ContentSQL.upsert, content.id, content.owner, content.digest.text, content.mediaType, content.byteCount,
             content.fileName, now, content.expiresAt)

@@ -25,7 +25,7 @@ extension SQLBackendStore {
         try await repeated { try $0.removeSchedules(of: user.id, limit: Self.batch) }
         try await repeated { try $0.removeContents(of: user.id, limit: Self.batch) }
         try await loosenReceipts(of: user.id)
-        for statement in [ErasureSQL.loosenKeys, ErasureSQL.loosenTokens] {
+        for statement in [ErasureSQL.loosenKeys, ErasureSQL.loosenTokens, ErasureSQL.loosenTemplates] {
             try await repeated { try $0.run(statement, "user \(user.name.folded)", Self.batch) }
         }
         try await repeated { try $0.removeDeliveries(naming: user.name, limit: Self.batch) }
@@ -156,7 +156,8 @@ private enum ErasureSQL {
         owned + [
             selectPage, selectAudiences, updateAudience, deleteKey, selectReceipts, loosenReceipt, selectSchedules,
             updateSchedule,
-            loosenKeys, loosenTokens, selectTagged, selectSends, updateSend, updateSlices, blankEnded, deleteFeedback,
+            loosenKeys, loosenTokens, loosenTemplates, selectTagged, selectSends, updateSend, updateSlices, blankEnded,
+            deleteFeedback,
             loosenFailures,
         ]
 
@@ -194,7 +195,7 @@ private enum ErasureSQL {
         UPDATE receipts SET user_id = 0, installation_id = $3, receipt_key = $3, action = NULL
         WHERE app_id = $1 AND receipt_key = $2
         """)
-    /// Keys and tokens that the user made stay, without the name.
+    /// Keys, tokens and templates that the user made stay, without the name.
     static let loosenKeys = SQLStatement(
         """
         UPDATE service_keys SET created_by = 'user' WHERE app_id = $1 AND key_id IN (
@@ -204,6 +205,11 @@ private enum ErasureSQL {
         """
         UPDATE sign_in_tokens SET created_by = 'user' WHERE app_id = $1 AND digest IN (
             SELECT digest FROM sign_in_tokens WHERE app_id = $1 AND LOWER(created_by) = $2 LIMIT $3)
+        """)
+    static let loosenTemplates = SQLStatement(
+        """
+        UPDATE message_templates SET created_by = 'user' WHERE app_id = $1 AND (name, version) IN (
+            SELECT name, version FROM message_templates WHERE app_id = $1 AND LOWER(created_by) = $2 LIMIT $3)
         """)
     static let deleteBindings = SQLStatement(
         """

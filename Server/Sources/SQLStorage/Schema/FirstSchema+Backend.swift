@@ -192,7 +192,7 @@ extension FirstSchema {
                 PRIMARY KEY (app_id, translation_id));
             CREATE INDEX rich_translations_by_sender ON rich_translations (app_id, sender_id, translation_id);
             """,
-            // That a send, or a schedule that waits, needs a content: `send 12` or `schedule 5`. A content expires when its last row goes.
+            // That a send, a schedule that waits, or a template needs a content: `send 12`, `schedule 5` or `template offers 3`. A content expires when its last row goes.
             """
             CREATE TABLE content_claims (
                 app_id \(integer) NOT NULL,
@@ -253,6 +253,17 @@ extension FirstSchema {
             CREATE INDEX schedules_that_wait ON schedules (app_id, owner_id) WHERE state = 'waiting';
             CREATE UNIQUE INDEX schedules_by_repeat_key ON schedules (app_id, owner_id, repeat_key) WHERE repeat_key IS NOT NULL;
             CREATE INDEX schedules_by_end ON schedules (app_id, ended_at) WHERE ended_at IS NOT NULL;
+            """,
+            // One version of a message template: a notification without audience, and what stands for missing values, as JSON.
+            """
+            CREATE TABLE message_templates (
+                app_id \(integer) NOT NULL,
+                name \(text) NOT NULL,
+                version \(integer) NOT NULL,
+                content \(text) NOT NULL,
+                created_by \(text) NOT NULL,
+                created_at \(integer) NOT NULL,
+                PRIMARY KEY (app_id, name, version));
             """,
             // One webhook: `events` are the types that it gets, with blanks around each. Its secret is derived from `salt`, and until
             // `former_until` requests are signed with that of `former_salt` too.

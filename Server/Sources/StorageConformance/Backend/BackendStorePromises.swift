@@ -7,5 +7,5 @@ public enum BackendStorePromises {
         UserStorePromises.all + BindingStorePromises.all + ContentCatalogPromises.all + NotificationStorePromises.all
         + ReadingStorePromises.all + SignInCountPromises.all + KeyStorePromises.all + AuditStorePromises.all
         + TokenStorePromises.all + ScheduleStorePromises.all + WebhookStorePromises.all
-        + ConsoleStorePromises.all
+        + ConsoleStorePromises.all + TemplateStorePromises.all
 }

@@ -13,7 +13,7 @@ from .access import CONTRAST, active, press_keys, tab_to
 from .page import DEADLINE, Failure, send_from_elsewhere
 
 # One of each kind of screen; a person and a send are added when they are known.
-SCREENS = ["home", "compose", "sends", "schedules", "people", "hubs", "keys", "webhooks", "audit", "settings", "health"]
+SCREENS = ["home", "compose", "sends", "schedules", "templates", "people", "hubs", "keys", "webhooks", "audit", "settings", "health"]
 
 
 def heading(page):
@@ -278,6 +278,53 @@ def a_send_has_a_text_for_each_language(page, user):
         shown = answer.read().decode()
     if "The sale begins" not in shown or "Rean har" in shown:
         raise Failure("the phone shows another language than its own")
+
+
+def a_template_is_saved_filled_and_changed(page, user):
+    go(page, "compose")
+    page.press("kind-text")
+    fill(page, "title", "Order {{order}}")
+    fill(page, "message", "{{name}}, your order is on its way.")
+    page.press("save-template")
+    fill(page, "template-name", "Order", scope="dialog")
+    page.press("confirm")
+    page.wait("the rule for names", lambda: "it has 1 to 64 of a-z" in text_of(page, "dialog"))
+    fill(page, "template-name", "order-shipped", scope="dialog")
+    page.press("confirm")
+    at(page, "order-shipped")
+    has(page, "is missing")
+    fill(page, "order", "4711")
+    fill(page, "name", "Alice")
+    phone = ".device-frame"
+    page.wait("the values on the drawn phone", lambda: "Order 4711" in text_of(page, phone) and "Alice, your order" in text_of(page, phone))
+    page.settled()
+    page.shot("console-template")
+    page.press("use-template")
+    at(page, "Compose")
+    page.wait("the text with its values", lambda: field(page, "title").get_property("value") == "Order 4711")
+    page.press("audience-people")
+    fill(page, "people", user)
+    the_count_is_right(page, user)
+    page.press("send")
+    page.press("confirm")
+    page.wait("the page of the send", lambda: (heading(page) or "").startswith("Send #"))
+    go(page, "templates")
+    page.shot("console-templates")
+    has(page, "order-shipped", "name order")
+    page.driver.execute_script("[...document.querySelectorAll('.row-link')].find((link) => link.textContent === 'order-shipped').click()")
+    at(page, "order-shipped")
+    page.press("edit-template")
+    at(page, "Compose")
+    page.wait("the text with its places", lambda: field(page, "title").get_property("value") == "Order {{order}}")
+    fill(page, "title", "Your order {{order}}")
+    page.press("save-template")
+    page.press("confirm")
+    at(page, "order-shipped")
+    has(page, "Version 2")
+    page.press("remove-template")
+    page.type("typed", "order-shipped")
+    page.press("confirm")
+    at(page, "Templates")
 
 
 def a_person_is_opened(page, user):
@@ -622,7 +669,7 @@ def a_session_that_ended_asks_to_sign_in(page, user):
 STEPS = [
     the_page_of_the_phones_opens_it, it_says_what_it_sends_before_it_does, it_explains_a_send, a_test_goes_to_one_person, a_send_goes_to_one_device,
     a_picture_is_shown_before_it_is_sent, mistakes_are_named_before_anything_leaves,
-    a_large_audience_is_confirmed_by_its_number, a_schedule_is_made_and_cancelled, a_send_goes_by_the_clock_of_each_device, a_send_has_a_text_for_each_language, a_person_is_added_and_erased, a_key_is_shown_once,
+    a_large_audience_is_confirmed_by_its_number, a_schedule_is_made_and_cancelled, a_send_goes_by_the_clock_of_each_device, a_send_has_a_text_for_each_language, a_template_is_saved_filled_and_changed, a_person_is_added_and_erased, a_key_is_shown_once,
     a_hub_is_added_and_removed, a_setting_is_found_with_its_origin, a_webhook_is_tried_and_removed, a_webhook_that_may_not_be_is_refused_with_the_reason, what_was_done_is_in_the_audit, health_shows_the_checks,
     every_screen_fits_and_can_be_read, a_long_list_keeps_the_document_small, the_keyboard_is_enough, the_first_screen_is_light, a_person_is_found_changed_and_signed_out,
     a_session_that_ended_asks_to_sign_in,
