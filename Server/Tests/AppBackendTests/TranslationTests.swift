@@ -1,6 +1,7 @@
 import ClarionTesting
 import PushHub
 import RichPushModel
+import SQLStorage
 import ServiceErrors
 import Testing
 
@@ -234,6 +235,21 @@ struct TranslationTests {
             }
         }
         #expect(many?.detail == "translations: it must be a list of at most 50")
+    }
+
+    @Test("translations of the largest numbers are sent, read and removed")
+    func largest() async throws {
+        let test = try await TestBackend()
+        let sender = try await test.user("sender")
+        _ = try await test.database.write {
+            try $0.run(SQLStatement("INSERT INTO backend_counters VALUES (1, 'notification', $1)"), [.integer(2_147_483_640)])
+        }
+        let id = try await test.send(sender) { ($0.preview, $0.translations) = (.open, Self.translations()) }
+        #expect(id.number == 2_147_483_641)
+        #expect(try pushes(test).keys.sorted() == ["", "de", "sv"])
+        #expect(try await test.backend.details(of: id, accepting: "sv", for: sender).message == "Hej")
+        try await test.backend.eraseUser(name: "sender")
+        #expect(try await test.rows(of: "rich_translations") == 0)
     }
 
     @Test("a request that has expired is refused for its language all the same, as a repeat may be")

@@ -24,7 +24,9 @@ function later(title, load) {
   return (route, redraw) => {
     const place = { screen: null, error: null, isClosed: false };
     load().then((screen) => {
-      if (!place.isClosed) place.screen = screen(route, redraw);
+      if (place.isClosed) return;
+      place.screen = screen(route, redraw);
+      document.title = `${place.screen.title} · Clarion`;
     }).catch((error) => {
       place.error = error;
     }).finally(redraw);

@@ -138,10 +138,7 @@ extension SQLBackendStore {
                 try await database.writing { connection in
                     try connection.run(ErasureSQL.updateSend, [.text(audience)] + key)
                     try connection.run(ErasureSQL.updateSlices, key)
-                    if isTheirs {
-                        try connection.run(ErasureSQL.blankEnded, [.bytes(Array("{}".utf8))] + key)
-                        try connection.run(TranslationRows.deleteEnded, key)
-                    }
+                    if isTheirs { try connection.run(ErasureSQL.blankEnded, [.bytes(Array("{}".utf8))] + key) }
                 }
             }
             after = try last.text(0)

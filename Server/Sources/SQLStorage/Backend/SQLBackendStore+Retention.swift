@@ -53,7 +53,7 @@ extension BackendTransaction {
         guard let send = try row(RetentionSQL.selectTracking, id) else { return limit - left }
         if let tracking = try send.optionalText(0) { try blankSend(tracking) }
         left -= try run(RetentionSQL.deleteKeys, id)
-        left -= try run(RetentionSQL.deleteTranslations, id)
+        left -= try run(RetentionSQL.deleteTranslations, 64 * id, 64 * id + Int64(Self.lastPlace))
         left -= try run(RetentionSQL.delete, id)
         try release(.send(id), at: now)
         return limit - left
@@ -124,6 +124,6 @@ private enum RetentionSQL {
         """)
     static let deleteKeys = SQLStatement("DELETE FROM audience_index WHERE app_id = $1 AND rich_id = $2")
     static let deleteTranslations = SQLStatement(
-        "DELETE FROM rich_translations WHERE app_id = $1 AND translation_id BETWEEN $2 * 64 AND $2 * 64 + 63")
+        "DELETE FROM rich_translations WHERE app_id = $1 AND translation_id BETWEEN $2 AND $3")
     static let delete = SQLStatement("DELETE FROM rich_notifications WHERE app_id = $1 AND rich_id = $2")
 }

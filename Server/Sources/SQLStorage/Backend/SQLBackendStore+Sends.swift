@@ -154,8 +154,13 @@ extension BackendTransaction {
     /// The number of the translation at this place among the languages of the notification.
     static func translationID(_ id: RichID, _ place: Int) -> Int64 { Int64(id.number) * 64 + Int64(place) }
 
+    /// The last place that a translation can have.
+    static let lastPlace = 63
+
     fileprivate func pushTranslations(of id: RichID, _ languages: [LanguageTag]) throws -> [PushTranslation] {
-        try zip(languages, rows(SendSQL.selectPushTranslations, id)).compactMap { language, row in
+        try zip(
+            languages, rows(SendSQL.selectPushTranslations, Self.translationID(id, 0), Self.translationID(id, Self.lastPlace))
+        ).compactMap { language, row in
             try row.optionalBytes(0).map { PushTranslation(language, body: $0) }
         }
     }
@@ -206,7 +211,7 @@ private enum SendSQL {
         """)
     static let selectPushTranslations = SQLStatement(
         """
-        SELECT push_body FROM rich_translations WHERE app_id = $1 AND translation_id BETWEEN $2 * 64 AND $2 * 64 + 63
+        SELECT push_body FROM rich_translations WHERE app_id = $1 AND translation_id BETWEEN $2 AND $3
         ORDER BY translation_id
         """)
     static let insertOne = SQLStatement(
