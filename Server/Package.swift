@@ -126,7 +126,7 @@ let package = Package(
         tests("NotificationTemplatesTests", ["NotificationTemplates", "ClarionTesting", .richPushModel]),
         target("ServiceErrors"),
         target("SharedAccess", ["WireText", .crypto, .cryptoExtras, .richPushModel]),
-        tests("SharedAccessTests", ["SharedAccess", "ClarionTesting", "WireText"]),
+        tests("SharedAccessTests", ["SharedAccess", "ClarionTesting", "WireText", .richPushModel]),
         target("TagExpressions", [.richPushModel]),
         tests("TagExpressionsTests", ["TagExpressions", "ClarionTesting", .richPushModel]),
         target("TrustedIssuers", ["WireText", .crypto, .jwtKit, .logging, .richPushModel]),
@@ -158,7 +158,10 @@ let package = Package(
             ]),
         tests(
             "APNsHTTP2Tests",
-            ["APNsHTTP2", "APNsProtocol", "ClarionTesting", .crypto, .logging, .nioCore, .nioConcurrencyHelpers, .nioEmbedded]),
+            [
+                "APNsHTTP2", "APNsProtocol", "ClarionTesting", .crypto, .logging, .nioCore, .nioConcurrencyHelpers, .nioEmbedded,
+                .richPushModel,
+            ]),
         target(
             "AppBackend",
             [
@@ -233,7 +236,7 @@ let package = Package(
                 .asyncHTTPClient, .nioCore, .nioConcurrencyHelpers, .nioHTTP1, .nioPosix, .richPushModel,
             ]),
         lab("DeviceSimulation", [.asyncHTTPClient, .crypto, .nioCore, .logging, .richPushDevice, .richPushModel]),
-        tests("DeviceSimulationTests", ["DeviceSimulation", "ClarionTesting"]),
+        tests("DeviceSimulationTests", ["DeviceSimulation", "ClarionTesting", .richPushModel]),
         target(
             "HTTPService",
             [
@@ -248,7 +251,7 @@ let package = Package(
                 "HTTPService", "ServerObservability", "ServiceErrors", "ClarionTesting", "WireText", .hummingbirdTesting,
                 .nioCore, .nioEmbedded,
                 .nioHTTP1,
-                .nioHTTP2, .nioPosix, .nioSSL, .x509, .crypto, .asyncHTTPClient,
+                .nioHTTP2, .nioPosix, .nioSSL, .x509, .crypto, .asyncHTTPClient, .richPushModel,
             ]),
         target(
             "HubHTTPAPI",
@@ -305,7 +308,7 @@ let package = Package(
         target(
             "ServerObservability",
             ["WireText", .coreMetrics, .hummingbird, .httpTypes, .logging, .metrics, .nioConcurrencyHelpers, .richPushModel]),
-        tests("ServerObservabilityTests", ["ServerObservability", "ClarionTesting", .hummingbirdTesting]),
+        tests("ServerObservabilityTests", ["ServerObservability", "ClarionTesting", .hummingbirdTesting, .richPushModel]),
 
         // Floor 4: composition
         target(

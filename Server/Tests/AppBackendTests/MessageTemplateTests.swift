@@ -151,6 +151,18 @@ struct MessageTemplateTests {
         #expect(try await test.backend.send(request, idempotencyKey: "k", for: ann).id == first)
         try await test.backend.removeMessageTemplate("order", for: ann)
         #expect(try await test.backend.send(request, idempotencyKey: "k", for: ann).id == first)
+        let (one, same, another) = (
+            try await test.store(Sample.png, ann), try await test.store(Sample.png, ann),
+            try await test.store(Sample.png(byteCount: 700), ann)
+        )
+        _ = try await test.backend.putMessageTemplate("order", Self.order(), for: ann)
+        func sent(_ content: String) async throws -> RichID {
+            var request = request
+            request.contentID = content
+            return try await test.backend.send(request, idempotencyKey: "picture", for: ann).id
+        }
+        #expect(try await sent(one) == (try await sent(same)), "the same bytes once more")
+        #expect(await code { _ = try await sent(another) } == .idempotencyMismatch)
         request.template?.values = ["order": "2"]
         let other = request
         #expect(await code { _ = try await test.backend.send(other, idempotencyKey: "k", for: ann) } == .idempotencyMismatch)

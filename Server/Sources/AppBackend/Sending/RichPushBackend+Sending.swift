@@ -64,7 +64,7 @@ extension RichPushBackend {
         let rule = AudienceRule(principal: principal)
         let audience = try rule.audience(of: request.audience)
         // The key stands for what was asked for: the template may be another by the time of a retry.
-        let key = try templateKey(idempotencyKey, of: request)
+        let key = try await templateKey(idempotencyKey, of: request)
         if let key, let earlier = try await repeated(key, rule, for: principal) { return earlier }
         let request = try await expanded(request, for: principal)
         // A retry that arrives after the expiry it asks for still gets its answer, so the clock counts for the first only.
@@ -81,9 +81,15 @@ extension RichPushBackend {
     }
 
     /// The key of a send from a template; `nil` for any other, and without a key.
-    private func templateKey(_ key: String?, of request: SendRequest) throws -> IdempotencyKey? {
-        guard request.template != nil else { return nil }
-        return try checkedKey(key, form: "template", request: request, content: nil, thumb: nil)
+    private func templateKey(_ key: String?, of request: SendRequest) async throws -> IdempotencyKey? {
+        guard request.template != nil, key != nil else { return nil }
+        func stored(_ id: String?) async throws -> ContentRecord? {
+            guard let id else { return nil }
+            return try await parts.store.content(id, at: parts.clock.now)
+        }
+        return try checkedKey(
+            key, form: "template", request: request, content: try await stored(request.contentID),
+            thumb: try await stored(request.thumbID))
     }
 
     /// Recalls what the caller sent (an admin: anything): the content is gone, it leaves every inbox, the push is cancelled.
