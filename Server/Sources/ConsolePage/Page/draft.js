@@ -1,6 +1,6 @@
 // A send that is being written: its parts, what it lacks, and what the API gets of it.
 import { moment, localInput } from "./format.js";
-import { emptyTranslation, filled, languageName } from "./languages.js";
+import { TAG, emptyTranslation, filled, languageName } from "./languages.js";
 
 export const KINDS = [["text", "Message", "text"], ["img", "Picture", "picture"], ["url", "Link", "link"], ["coupon", "Coupon", "coupon"], ["video", "Video", "video"], ["sound", "Sound", "sound"], ["file", "File", "file"]];
 /** The kinds that need a file, and which files the browser offers for them. */
@@ -11,7 +11,7 @@ const DAYS = ["SU", "MO", "TU", "WE", "TH", "FR", "SA"];
 export function fresh() {
   return {
     kind: "text", title: "", subtitle: "", message: "", altText: "", link: "", coupon: { headline: "", code: "", terms: "" }, file: null,
-    picture: null, style: "alert", preview: "open", badge: "", sound: "", thread: "", collapseId: "", expires: "", pace: "", quiet: "", translations: [],
+    picture: null, style: "alert", preview: "open", badge: "", sound: "", thread: "", collapseId: "", expires: "", pace: "", quiet: "", translations: [], ownLanguage: "",
     when: "now", clock: "zone", at: localInput(Date.now() + HOUR_MILLISECONDS), zone: Intl.DateTimeFormat().resolvedOptions().timeZone, repeat: "", rule: "",
   };
 }
@@ -24,6 +24,7 @@ export function missing(draft) {
   if (WITH_FILE[draft.kind] && !draft.file && !draft.uploaded) return `Choose the ${kindName(draft).toLowerCase()} first.`;
   if (draft.kind === "url" && !draft.link.trim()) return "Write the address of the link first.";
   if (draft.kind === "coupon" && !(draft.coupon.headline.trim() && draft.coupon.code.trim())) return "A coupon needs a headline and a code.";
+  if (draft.translations.length && !TAG.test(draft.ownLanguage.trim())) return "Say which language the default text is in, such as en.";
   const empty = draft.translations.find((translation) => Object.keys(translationBody(draft, translation)).length === 1);
   if (empty) return `Write the text in ${languageName(empty.language)}, or remove the language.`;
   return null;
@@ -41,6 +42,12 @@ function translationBody(draft, translation) {
 
 const couponBody = (coupon) => Object.fromEntries(Object.entries(coupon).filter(([, text]) => text.trim()));
 
+/** The language of the default text, as a translation in which everything is that of the send. */
+function ownLanguage({ translations, ownLanguage: text }) {
+  const language = text.trim();
+  return translations.some((translation) => translation.language.toLowerCase() === language.toLowerCase()) ? [] : [{ language }];
+}
+
 /** The body of `POST /api/v1/notifications`. */
 export function notification(draft, audience, contentId) {
   const body = { audience, message: draft.message, style: draft.style, preview: draft.preview };
@@ -51,7 +58,7 @@ export function notification(draft, audience, contentId) {
   if (WITH_FILE[draft.kind]) body.contentId = contentId;
   if (draft.kind === "url") body.link = draft.link.trim();
   if (draft.kind === "coupon") body.coupon = couponBody(draft.coupon);
-  if (draft.translations.length) body.translations = draft.translations.map((translation) => translationBody(draft, translation));
+  if (draft.translations.length) body.translations = [...draft.translations.map((translation) => translationBody(draft, translation)), ...ownLanguage(draft)];
   if (draft.expires && draft.when === "now") body.expiresAt = Date.now() + Number(draft.expires) * HOUR_MILLISECONDS;
   return body;
 }
@@ -72,7 +79,10 @@ export function fromNotification(notification) {
   if (notification.badge !== undefined) draft.badge = String(notification.badge);
   if (notification.pushesPerSecond) draft.pace = String(notification.pushesPerSecond);
   if (notification.transactional) draft.quiet = "ignored";
-  draft.translations = (notification.translations || []).map((translation) => texts(translation, { ...emptyTranslation(), language: translation.language }));
+  const [own, others] = [[], []];
+  for (const translation of notification.translations || []) (Object.keys(translation).length === 1 ? own : others).push(translation);
+  draft.ownLanguage = own[0]?.language ?? "";
+  draft.translations = others.map((translation) => texts(translation, { ...emptyTranslation(), language: translation.language }));
   return draft;
 }
 

@@ -3,7 +3,7 @@ import { h } from "./dom.js";
 import { choices } from "./choices.js";
 import { button, field, input } from "./parts.js";
 
-const TAG = /^[A-Za-z0-9]{1,8}(-[A-Za-z0-9]{1,8})*$/;
+export const TAG = /^[A-Za-z0-9]{1,8}(-[A-Za-z0-9]{1,8})*$/;
 const COMMON = ["ar", "cs", "da", "de", "el", "en", "es", "fi", "fr", "he", "hi", "hu", "id", "it", "ja", "ko", "nb", "nl", "pl", "pt-BR", "pt-PT", "ro", "ru", "sv", "th", "tr", "uk", "vi", "zh-Hans", "zh-Hant"];
 
 /** The name of a language in the reader's own. */
@@ -58,6 +58,12 @@ export function languages(state) {
       key: language || "default", isTaken: state.language === language, content: language ? languageName(language) : "Default", properties: { "data-testid": `language-${language || "default"}` },
       take: () => take(language),
     }))),
+    draft.translations.length > 0 && field("Language of the default text", input({
+      name: "own-language", list: "languages", maxlength: "35", value: draft.ownLanguage, oninput: (event) => {
+        draft.ownLanguage = event.target.value;
+        redraw();
+      },
+    }), "A device whose user prefers it gets the default text, whichever other languages they speak."),
     state.language && h("p", { class: "note" }, "Fields that you leave empty are those of the default text. ", button("Remove this language", { onclick: remove })),
     h("form", { class: "test-send", onsubmit: add },
       field("Add a language", input({

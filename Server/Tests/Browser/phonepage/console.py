@@ -259,6 +259,9 @@ def a_send_has_a_text_for_each_language(page, user):
     phone = ".device-frame"
     page.wait("the text of the send on the drawn phone", lambda: "Rean har börjat" in text_of(page, phone))
     page.press("send")
+    has(page, "Say which language the default text is in")
+    fill(page, "own-language", "sv")
+    page.press("send")
     has(page, "Write the text in English, or remove the language.")
     fill(page, "message", "The sale begins")
     page.wait("both on the drawn phone", lambda: "Nyheter" in text_of(page, phone) and "The sale begins" in text_of(page, phone))
@@ -279,9 +282,9 @@ def a_send_has_a_text_for_each_language(page, user):
         request = urllib.request.Request(f"{page.base}/api/v1/notifications/{number}/details", headers={
             "Accept-Language": language, "Authorization": "Basic " + base64.b64encode(f"{user}:{user}".encode()).decode()})
         with urllib.request.urlopen(request, timeout=DEADLINE) as answer:
-            found = json.load(answer)["message"]
-        if found != expected:
-            raise Failure(f"a reader of {language} gets {found}")
+            found = json.load(answer)
+        if (found["language"], found["message"]) != (language, expected):
+            raise Failure(f"a reader of {language} gets {found['message']}")
 
 
 def a_template_is_saved_filled_and_changed(page, user):
