@@ -237,6 +237,20 @@ struct TranslationTests {
         #expect(many?.detail == "translations: it must be a list of at most 50")
     }
 
+    @Test("a translation with nothing but its language says which language the text of the send is in")
+    func ownLanguage() async throws {
+        let test = try await TestBackend()
+        let reader = try await phone(test, "ann", 1, ["en-GB", "sv"])
+        let sender = try await test.user("sender")
+        let without = try await test.send(sender, to: "news") { $0.translations = Self.translations() }
+        let id = try await test.send(sender, to: "news") {
+            ($0.preview, $0.translations) = (.open, Self.translations() + [SendTranslation(language: "en")])
+        }
+        #expect(try await test.backend.details(of: without, for: reader).message == "Hej", "no better one is known")
+        #expect(try await test.backend.details(of: id, for: reader).message == "Hello")
+        #expect(try pushes(test)["en"] == (try pushes(test)[""]))
+    }
+
     @Test("translations of the largest numbers are sent, read and removed")
     func largest() async throws {
         let test = try await TestBackend()
