@@ -62,7 +62,9 @@ struct DemoConsole: Sendable {
         notification.title = "Order {{order}}"
         notification.link = "https://example.com/orders/{{order}}"
         notification.preview = .open
-        notification.translations = [SendTranslation(language: "sv", message: "{{name}}, ditt paket kommer på {{day}}.")]
+        notification.translations = [
+            SendTranslation(language: "sv", message: "{{name}}, ditt paket kommer på {{day}}."), SendTranslation(language: "en"),
+        ]
         return MessageTemplateRequest(notification, defaults: ["name": "Hello"])
     }
 
@@ -72,7 +74,7 @@ struct DemoConsole: Sendable {
         offers.audience = "news"
         var swedish = SendTranslation(language: "sv", message: "Allt för trädgården är billigare den här veckan.")
         swedish.title = "Veckans erbjudanden"
-        offers.translations = [swedish]
+        offers.translations = [swedish, SendTranslation(language: "en")]
         var weekly = ScheduleRequest(offers)
         let tomorrow = Date(timeIntervalSince1970: Double(clock.now.milliseconds) / 1000 + 86_400)
         weekly.localTime = tomorrow.formatted(.iso8601.year().month().day()) + "T09:00"
