@@ -40,8 +40,11 @@ public struct SendRequest: Hashable, Sendable, Codable {
     /// The most pushes of this send in a second, 1 to 100,000, so that an audience that fetches at once does not overload the server it
     /// fetches from. Absent means as fast as possible.
     public var pushesPerSecond: Int?
-    /// Whether it leaves also in the quiet hours of the server, as a one-time code or an answer has to.
+    /// Whether it leaves also in the quiet hours of the server and past its frequency caps, as a one-time code or an answer has to.
     public var transactional: Bool?
+    /// The name of a frequency cap of the server, which its sends count against, for example `marketing`. Users who had as many as the cap
+    /// allows get no push. Absent means that nothing is counted.
+    public var frequencyCap: String?
     /// For kind `sealed` only, and required there: the number that it is sealed under, from `GET /api/v1/sealing`. When another send
     /// takes the number first, the answer is 409; the sender asks for a new number and seals the envelope again.
     public var id: RichID?
@@ -53,7 +56,7 @@ public struct SendRequest: Hashable, Sendable, Codable {
         case audience, template, title, subtitle, message, altText, kind, style, preview, contentID = "contentId", thumbID =
             "thumbId"
         case link, coupon, translations, expiresAt, collapseID = "collapseId", sound, badge, thread
-        case pushesPerSecond, transactional, id
+        case pushesPerSecond, transactional, frequencyCap, id
     }
 }
 
@@ -82,6 +85,7 @@ extension SendRequest {
         thread = try fields.decodeIfPresent(String.self, forKey: .thread)
         pushesPerSecond = try fields.decodeIfPresent(Int.self, forKey: .pushesPerSecond)
         transactional = try fields.decodeIfPresent(Bool.self, forKey: .transactional)
+        frequencyCap = try fields.decodeIfPresent(String.self, forKey: .frequencyCap)
         id = try fields.decodeIfPresent(RichID.self, forKey: .id)
     }
 }

@@ -131,6 +131,7 @@ extension TargetOutcome {
         case .unknown: "The push left and was not answered, and no more tries are made. It may have arrived."
         case .expired: "The time of the push ran out before it could leave."
         case .skipped: "Another registration of the same device gets the push."
+        case .capped: "The user has had as many sends as the frequency cap allows."
         case .noTransport: "Nothing here sends to the platform, or to the environment of the device."
         case .removed: "The device was removed, or did not match any more, before the next try."
         }

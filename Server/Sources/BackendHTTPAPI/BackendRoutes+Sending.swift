@@ -186,7 +186,7 @@ enum FieldNames {
     private static let request: Set<String> = [
         "audience", "title", "subtitle", "message", "altText", "kind", "style", "preview", "contentId", "thumbId", "link",
         "coupon", "coupon.code", "coupon.headline", "coupon.terms", "coupon.validUntil", "expiresAt", "collapseId", "sound",
-        "badge", "thread", "pushesPerSecond", "transactional", "id", "translations",
+        "badge", "thread", "pushesPerSecond", "transactional", "frequencyCap", "id", "translations",
         "template", "template.name", "template.version", "template.values", "template.values.*",
     ]
     private static let translation: Set<String> = [

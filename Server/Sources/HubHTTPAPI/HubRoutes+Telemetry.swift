@@ -103,7 +103,7 @@ extension TargetOutcome {
         case .invalidFormat: "InvalidNotificationFormat"
         case .unknown: "UnknownError"
         case .expired: "AbandonedNotificationMessages"
-        case .skipped, .noTransport: "Skipped"
+        case .skipped, .capped, .noTransport: "Skipped"
         case .removed: "Dropped"
         }
     }
@@ -121,6 +121,7 @@ extension TargetOutcome {
             case .unknown: "It is not known whether the Push Notification System took the notification"
             case .expired: "The time of the notification ran out before it could be sent"
             case .skipped: "The notification was not sent: another registration of the device gets it"
+            case .capped: "The notification was not sent: the user has had as many as the frequency cap allows"
             case .noTransport where !platform.hasTransport: OutcomeReferenceRoute.skipReason(platform)
             case .noTransport: "This server has no credential for the environment of the device"
             case .removed: "The device was removed before the notification could be tried again"

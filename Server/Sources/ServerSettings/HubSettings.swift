@@ -56,6 +56,12 @@ public struct NotificationSettings: SettingGroup {
     package let quietHoursZone = Setting(
         "quiet-hours-zone", .text(limit: 64), default: BackendSettings().quietHoursZone,
         "The time zone of devices that do not report theirs, such as Europe/Berlin. It decides when quiet-hours are there.")
+    package let frequencyCaps = Setting(
+        "frequency-caps", .list(.frequencyCap), default: [],
+        """
+        How many sends of a kind a user gets at most, such as marketing=3/7d for three in seven days. It counts sends that name it \
+        (frequencyCap), for all devices of a user together. A send beyond that is not pushed to the user, and is still in their inbox.
+        """)
     package let defaultPicturePath = Setting(
         "default-picture-path", .optional(.path), default: nil,
         "The picture of a notification that is sent without a body, as the first clients do. Without it the built-in one is used."
@@ -156,6 +162,10 @@ extension SettingsResolver {
         if TimeZoneDatabase().zone(settings.notifications.quietHoursZone) == nil {
             complain(\.notifications.quietHoursZone, "is no zone of the tz database of this machine; Europe/Berlin is one")
         }
+        let caps = settings.notifications.frequencyCaps
+        for name in Set(caps.map(\.name)).sorted() where caps.count(where: { $0.name == name }) > 1 {
+            complain(\.notifications.frequencyCaps, "has \(name) more than once; each name has one limit")
+        }
         // A hub has half of it at most, and an import writes about as much as it reads.
         if settings.hubBounds.fileSpace / 4 < settings.hubBounds.jobFileBytes {
             complain(
@@ -180,6 +190,10 @@ extension SettingsResolver {
         if secret != nil, settings.notifications.quietHours != nil {
             complain(
                 \.notifications.quietHours, "cannot be kept with a hub elsewhere, which does not know the time zones of devices")
+        }
+        if secret != nil, !settings.notifications.frequencyCaps.isEmpty {
+            complain(
+                \.notifications.frequencyCaps, "cannot be kept with a hub elsewhere, which does not count sends by user")
         }
         guard let secret, let name else { return }
         do throws(ConnectionStringFault) {

@@ -70,6 +70,15 @@ extension SettingKind where Value == QuietHours {
     }
 }
 
+extension SettingKind where Value == FrequencyCap {
+    /// How many sends in which time.
+    static var frequencyCap: SettingKind {
+        .scalar(
+            "a name and a limit such as marketing=3/7d: at most 1000 sends in 1m to 31d; the units are m, h and d",
+            parse: { FrequencyCap($0) }, format: { $0.description })
+    }
+}
+
 extension SettingKind where Value == AddressRange {
     /// An address, or a range such as `10.0.0.0/8`.
     static var addressRange: SettingKind {

@@ -138,9 +138,9 @@ public enum IntakeStorePromises {
         let open = try Sample.send()
         for send in [old, open] { _ = try await storage.intake.accept(send) }
         #expect(try await storage.intake.cancel(old.id, in: Sample.hub, at: Sample.time(1)))
-        #expect(try await storage.telemetry.sweep(endedBefore: Sample.time(1), limit: 10) == 1)
-        #expect(try await storage.telemetry.sweep(endedBefore: Sample.time(2), limit: 10) == 1)
-        #expect(try await storage.telemetry.sweep(endedBefore: Sample.time(2), limit: 10) == 0)
+        #expect(try await storage.telemetry.sweep(endedBefore: Sample.time(1), at: Sample.time(1), limit: 10) == 1)
+        #expect(try await storage.telemetry.sweep(endedBefore: Sample.time(2), at: Sample.time(2), limit: 10) == 1)
+        #expect(try await storage.telemetry.sweep(endedBefore: Sample.time(2), at: Sample.time(2), limit: 10) == 0)
         #expect(try await storage.telemetry.telemetry(of: old.id, in: Sample.hub, at: Sample.time(3)) == nil)
         #expect(try await storage.telemetry.telemetry(of: open.id, in: Sample.hub, at: Sample.time(3)) != nil)
         #expect(try await storage.intake.earlier(key, in: Sample.hub) == nil)

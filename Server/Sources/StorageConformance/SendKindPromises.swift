@@ -232,9 +232,9 @@ public enum SendKindPromises {
         storage in
         try await store(storage, [try feedback(1, at: Sample.time(1)), try feedback(2, at: Sample.time(5))])
         let last = try #require(try await storage.telemetry.feedback(after: 0, limit: 9, in: Sample.hub).last?.number)
-        while try await storage.telemetry.sweep(endedBefore: Sample.time(3), limit: 1) > 0 {}
+        while try await storage.telemetry.sweep(endedBefore: Sample.time(3), at: Sample.time(3), limit: 1) > 0 {}
         #expect(try await storage.telemetry.feedback(after: 0, limit: 9, in: Sample.hub).map(\.number) == [last])
-        while try await storage.telemetry.sweep(endedBefore: Sample.time(9), limit: 1) > 0 {}
+        while try await storage.telemetry.sweep(endedBefore: Sample.time(9), at: Sample.time(9), limit: 1) > 0 {}
         #expect(try await storage.telemetry.feedback(after: 0, limit: 9, in: Sample.hub).isEmpty)
         try await store(storage, [try feedback(3, at: Sample.time(9))])
         #expect(try #require(try await storage.telemetry.feedback(after: 0, limit: 9, in: Sample.hub).first).number > last)

@@ -115,7 +115,7 @@ extension SliceQueuePromises {
         send.message.translations = Translations.all
         _ = try await storage.intake.accept(send)
         #expect(try await storage.intake.cancel(send.id, in: Sample.hub, at: Sample.time(1)))
-        _ = try await storage.telemetry.sweep(endedBefore: Sample.time(2), limit: 10)
+        _ = try await storage.telemetry.sweep(endedBefore: Sample.time(2), at: Sample.time(2), limit: 10)
         // The same send once more would find what was left.
         _ = try await storage.intake.accept(send)
         let lease = try #require(try await storage.queue.lease(Sample.lease(9, at: Sample.time(3))).first)

@@ -142,7 +142,7 @@ extension SliceQueuePromises {
         #expect(try await storage.intake.cancel(send.id, in: Sample.hub, at: Sample.time(1)))
         #expect(try await storage.queue.lease(Sample.lease(9, at: Zones.hour(9))).isEmpty)
         #expect(try await storage.telemetry.waves(of: send.id, in: Sample.hub).count == 2)
-        _ = try await storage.telemetry.sweep(endedBefore: Sample.time(2), limit: 10)
+        _ = try await storage.telemetry.sweep(endedBefore: Sample.time(2), at: Sample.time(2), limit: 10)
         #expect(try await storage.telemetry.waves(of: send.id, in: Sample.hub).isEmpty)
         #expect(try await storage.devices.remove(device.id, in: Sample.hub))
         #expect(try await storage.intake.timeZones(of: nil, in: Sample.hub, limit: 9) == [""])

@@ -13,7 +13,7 @@ public enum SliceQueuePromises {
             addsTallies,
             keepsPendingRows, takesTurns, countsBacklog,
             checksRetriesAgain, forgetsByTimestamp, endsOnce, takesOver,
-        ] + checkpoints + ofPace + ofOrder + ofAudience + ofZones + ofTranslations
+        ] + checkpoints + ofPace + ofOrder + ofAudience + ofZones + ofTranslations + ofCaps
 
     private static let leasesToOne = StoragePromise<HubStorage>(
         "a leased slice is given to no other node until the lease expires"

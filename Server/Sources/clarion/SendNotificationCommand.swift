@@ -95,7 +95,12 @@ struct SendNotificationCommand: AsyncParsableCommand {
             valueName: "text"))
     var idempotencyKey: String?
 
-    @Flag(help: "Send also in the quiet hours of the server, as a code for a sign-in has to.")
+    @Option(
+        help: ArgumentHelp(
+            "A frequency cap of the server: who had as many sends as it allows gets no push.", valueName: "name"))
+    var frequencyCap: String?
+
+    @Flag(help: "Send also in the quiet hours of the server, and past its frequency caps, as a code for a sign-in has to.")
     var transactional = false
 
     @Flag(help: "Wait until every device has an outcome, at most a minute, and print the counts.")
@@ -163,6 +168,7 @@ struct SendNotificationCommand: AsyncParsableCommand {
         if let coupon, let headline { request.coupon = Coupon(code: coupon, headline: headline) }
         request.kind = kind
         request.transactional = transactional ? true : nil
+        request.frequencyCap = frequencyCap
         if let template {
             let pairs = values.map { $0.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false).map(String.init) }
             request.template = TemplateUse(

@@ -72,7 +72,7 @@ struct SendsCommand: AsyncParsableCommand {
     private static func row(_ send: SendListEntry) -> [String] {
         let outcomes = send.status?.outcomes
         let delivered = outcomes?["accepted", default: 0]
-        let failed = outcomes?.filter { $0.key != "accepted" && $0.key != "skipped" }.values.reduce(0, +)
+        let failed = outcomes?.filter { !["accepted", "skipped", "capped"].contains($0.key) }.values.reduce(0, +)
         let numbers = [send.status?.targets, delivered, failed].map { number in number.map { "\($0)" } ?? "-" }
         return ["\(send.id)", send.dueAt.inUTC, send.sender, send.status?.state ?? "-"] + numbers + [send.audience]
     }

@@ -300,10 +300,45 @@ struct ExplanationRuleTests {
             (.rejected, Self.failure(.rejected)), (.tooLarge, Self.failure(.tooLarge)),
             (.invalidFormat, Self.failure(.invalidFormat)), (.unknownOutcome, Self.failure(.unknown)),
             (.tooLate, Self.failure(.expired)), (.noTransport, Self.failure(.noTransport)),
-            (.removed, Self.failure(.removed)), (.skipped, Self.failure(.skipped)), (.opened, Self.receipt(.opened)),
+            (.removed, Self.failure(.removed)), (.capped, Self.failure(.capped)), (.skipped, Self.failure(.skipped)),
+            (.opened, Self.receipt(.opened)),
             (.acted, Self.receipt(.delivered, .opened, .action)), (.dismissed, Self.receipt(.fetched, .dismissed)),
             (.fetched, Self.receipt(.delivered, .fetched)), (.delivered, Self.receipt(.delivered)),
             (.notShown, Self.receipt(.delivered, .failed)), (.inProgress, { $0.telemetry?.state = .dispatching }),
+        ]
+    }
+
+    /// The send has a cap, and held some devices back.
+    private static func capped(
+        isCounted: Bool, held: Int = 1, window: Duration = .seconds(3_600)
+    ) -> (inout ExplanationFacts) -> Void {
+        { facts in
+            facts.devices[0].capCount = FrequencyCap("news", limit: 2, window: window).map {
+                CapCount(cap: $0, isCounted: isCounted, others: 2)
+            }
+            facts.telemetry?.outcomes = [.accepted: 1_000, .capped: held]
+        }
+    }
+
+    /// What a frequency cap makes of it.
+    private var casesOfCaps: [Case] {
+        [
+            (.capped, Self.capped(isCounted: false)), (.accepted, Self.capped(isCounted: true)),
+            (.accepted, Self.capped(isCounted: false, held: 0)),
+            (
+                .accepted,
+                { facts in
+                    Self.capped(isCounted: false, window: .seconds(60))(&facts)
+                    facts.now = facts.send.dueAt + .seconds(60)
+                }
+            ),
+            (
+                .inProgress,
+                { facts in
+                    Self.capped(isCounted: false)(&facts)
+                    facts.telemetry?.state = .dispatching
+                }
+            ),
         ]
     }
 
@@ -346,7 +381,7 @@ struct ExplanationRuleTests {
 
     @Test("each fault is explained by its own cause")
     func faults() async throws {
-        for (index, (cause, change)) in (casesOfSending + casesOfOutcome + casesOfDevice).enumerated() {
+        for (index, (cause, change)) in (casesOfSending + casesOfOutcome + casesOfCaps + casesOfDevice).enumerated() {
             let finding = try await facts(change).explanation.finding
             #expect(finding.cause == cause.rawValue, "case \(index): \(finding)")
             #expect(finding.sentence.hasSuffix("."), "\(finding.sentence)")

@@ -43,7 +43,7 @@ final class ScriptedHub: HubSending {
         var isExpired = false
         var wait: SendWait?
         var countRefusal: ServiceError?
-        var choosesTranslations = true
+        var decidesForDevices = true
         var questions = Questions()
         var listAnswer = ListAnswer.known
     }
@@ -216,10 +216,10 @@ final class ScriptedHub: HubSending {
         }
     }
 
-    var choosesTranslations: Bool { state.withLock { $0.choosesTranslations } }
+    var decidesForDevices: Bool { state.withLock { $0.decidesForDevices } }
 
     /// From now on it has one push for all devices, as a hub elsewhere.
-    func losesTranslations() { state.withLock { $0.choosesTranslations = false } }
+    func decidesNoMore() { state.withLock { $0.decidesForDevices = false } }
 
     func timeZones(of audience: TagExpression) async throws -> Set<String> {
         try state.withLock { state in

@@ -67,7 +67,7 @@ struct TranslationTests {
     @Test("with a neutral preview the push is the same in all languages, and says nothing")
     func neutral() async throws {
         let test = try await TestBackend()
-        test.hub.losesTranslations()
+        test.hub.decidesNoMore()
         let sender = try await test.user("sender")
         _ = try await test.send(sender, to: "news") { $0.translations = Self.translations() }
         #expect(try pushes(test).keys.sorted() == [""])
@@ -77,7 +77,7 @@ struct TranslationTests {
     @Test("a hub elsewhere refuses what it cannot do before anything is stored")
     func elsewhere() async throws {
         let test = try await TestBackend()
-        test.hub.losesTranslations()
+        test.hub.decidesNoMore()
         let sender = try await test.user("sender")
         let found = await refusal {
             _ = try await test.send(sender, to: "news") { ($0.preview, $0.translations) = (.open, Self.translations()) }

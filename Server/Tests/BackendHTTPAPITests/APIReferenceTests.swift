@@ -95,7 +95,7 @@ struct APIReferenceTests {
         let properties = try #require(schemas["SendStatus"]?["properties"] as? [String: [String: Any]])
         let names = (properties["outcomes"]?["propertyNames"] as? [String: Any])?["enum"] as? [String]
         #expect(names == TargetOutcome.allCases.map(\.rawValue))
-        let failed = TargetOutcome.allCases.filter { !$0.isDelivered }.map(\.rawValue)
+        let failed = TargetOutcome.allCases.filter(\.isFailure).map(\.rawValue)
         #expect(schemas["FailedOutcome"]?["enum"] as? [String] == failed)
     }
 

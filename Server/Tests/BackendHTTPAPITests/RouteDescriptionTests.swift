@@ -81,6 +81,7 @@ struct RouteDescriptionTests {
         send.link = "l"
         send.coupon = Coupon(code: "c", headline: "h", terms: "t", validUntil: Timestamp(seconds: 1))
         (send.expiresAt, send.collapseID, send.sound) = (Timestamp(seconds: 1), "c", "s")
+        send.frequencyCap = "marketing"
         (send.badge, send.thread, send.pushesPerSecond, send.id, send.transactional) = (1, "t", 5, RichID("7"), true)
         var translation = SendTranslation(language: "sv", message: "m")
         (translation.title, translation.subtitle, translation.altText) = ("t", "s", "a")

@@ -40,6 +40,9 @@ final class CheckpointLog: SliceQueue {
     func lease(_ request: LeaseRequest) async throws -> [SliceLease] { [] }
     func renew(_ lease: SliceLease, until: Timestamp) async throws -> Bool { true }
     func page(_ request: PageRequest) async throws -> SlicePage? { nil }
+    func count(_ targets: [SliceKey], for cap: FrequencyCap, of slice: SliceID, at now: Timestamp) async throws -> Set<SliceKey> {
+        []
+    }
     func releaseAll(of owner: String?, at now: Timestamp) async throws -> Int { 0 }
     func release(of owner: String, except kept: Set<SliceID>) async throws -> Int { 0 }
 }

@@ -146,6 +146,7 @@ CREATE TABLE notifications (
     order_mark BIGINT,
     end_order BIGINT,
     languages TEXT COLLATE "C",
+    frequency_cap TEXT COLLATE "C",
     PRIMARY KEY (hub_id, notification_id));
 CREATE INDEX notifications_by_end ON notifications (ended_at);
 CREATE TABLE notification_zones (
@@ -160,6 +161,16 @@ CREATE TABLE notification_translations (
     number BIGINT NOT NULL,
     body BYTEA NOT NULL,
     PRIMARY KEY (hub_id, notification_id, number));
+CREATE TABLE frequency_counts (
+    hub_id BIGINT NOT NULL,
+    cap TEXT COLLATE "C" NOT NULL,
+    recipient TEXT COLLATE "C" NOT NULL,
+    notification_id TEXT COLLATE "C" NOT NULL,
+    counted_at BIGINT NOT NULL,
+    counts_until BIGINT NOT NULL,
+    PRIMARY KEY (hub_id, cap, recipient, notification_id));
+CREATE INDEX frequency_counts_by_end ON frequency_counts (counts_until);
+CREATE INDEX frequency_counts_by_recipient ON frequency_counts (hub_id, recipient);
 CREATE TABLE direct_handles (
     hub_id BIGINT NOT NULL,
     notification_id TEXT COLLATE "C" NOT NULL,
@@ -358,6 +369,7 @@ CREATE TABLE rich_notifications (
     collapse_id TEXT COLLATE "C",
     pushes_per_second BIGINT,
     local_time TEXT COLLATE "C",
+    frequency_cap TEXT COLLATE "C",
     hub_key TEXT COLLATE "C" NOT NULL,
     tracking_id TEXT COLLATE "C",
     work TEXT COLLATE "C",

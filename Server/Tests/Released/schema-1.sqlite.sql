@@ -146,6 +146,7 @@ CREATE TABLE notifications (
     order_mark INTEGER,
     end_order INTEGER,
     languages TEXT,
+    frequency_cap TEXT,
     PRIMARY KEY (hub_id, notification_id));
 CREATE INDEX notifications_by_end ON notifications (ended_at);
 CREATE TABLE notification_zones (
@@ -160,6 +161,16 @@ CREATE TABLE notification_translations (
     number INTEGER NOT NULL,
     body BLOB NOT NULL,
     PRIMARY KEY (hub_id, notification_id, number));
+CREATE TABLE frequency_counts (
+    hub_id INTEGER NOT NULL,
+    cap TEXT NOT NULL,
+    recipient TEXT NOT NULL,
+    notification_id TEXT NOT NULL,
+    counted_at INTEGER NOT NULL,
+    counts_until INTEGER NOT NULL,
+    PRIMARY KEY (hub_id, cap, recipient, notification_id)) WITHOUT ROWID;
+CREATE INDEX frequency_counts_by_end ON frequency_counts (counts_until);
+CREATE INDEX frequency_counts_by_recipient ON frequency_counts (hub_id, recipient);
 CREATE TABLE direct_handles (
     hub_id INTEGER NOT NULL,
     notification_id TEXT NOT NULL,
@@ -358,6 +369,7 @@ CREATE TABLE rich_notifications (
     collapse_id TEXT,
     pushes_per_second INTEGER,
     local_time TEXT,
+    frequency_cap TEXT,
     hub_key TEXT NOT NULL,
     tracking_id TEXT,
     work TEXT,

@@ -24,6 +24,10 @@ final class DyingQueue: SliceQueue {
         isDead ? false : try await inner.renew(lease, until: until)
     }
 
+    func count(_ targets: [SliceKey], for cap: FrequencyCap, of slice: SliceID, at now: Timestamp) async throws -> Set<SliceKey> {
+        isDead ? [] : try await inner.count(targets, for: cap, of: slice, at: now)
+    }
+
     func page(_ request: PageRequest) async throws -> SlicePage? { isDead ? nil : try await inner.page(request) }
 
     func checkpoint(_ checkpoint: SliceCheckpoint) async throws -> CheckpointAnswer {

@@ -23,6 +23,11 @@ struct HeldSlicesTests {
         }
 
         func renew(_ lease: SliceLease, until: Timestamp) async throws -> Bool { try await inner.renew(lease, until: until) }
+        func count(_ targets: [SliceKey], for cap: FrequencyCap, of slice: SliceID, at now: Timestamp) async throws -> Set<
+            SliceKey
+        > {
+            try await inner.count(targets, for: cap, of: slice, at: now)
+        }
         func page(_ request: PageRequest) async throws -> SlicePage? { try await inner.page(request) }
         func checkpoint(_ checkpoint: SliceCheckpoint) async throws -> CheckpointAnswer { try await inner.checkpoint(checkpoint) }
         func releaseAll(of owner: String?, at now: Timestamp) async throws -> Int {

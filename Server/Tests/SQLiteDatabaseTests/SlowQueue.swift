@@ -30,6 +30,10 @@ final class SlowQueue: SliceQueue {
         return try await inner.renew(lease, until: until)
     }
 
+    func count(_ targets: [SliceKey], for cap: FrequencyCap, of slice: SliceID, at now: Timestamp) async throws -> Set<SliceKey> {
+        try await inner.count(targets, for: cap, of: slice, at: now)
+    }
+
     func page(_ request: PageRequest) async throws -> SlicePage? {
         let page = try await inner.page(request)
         clock.advance(by: delay)

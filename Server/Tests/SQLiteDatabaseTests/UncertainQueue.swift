@@ -57,6 +57,10 @@ final class UncertainQueue: SliceQueue {
         return isRenewed
     }
 
+    func count(_ targets: [SliceKey], for cap: FrequencyCap, of slice: SliceID, at now: Timestamp) async throws -> Set<SliceKey> {
+        try await inner.count(targets, for: cap, of: slice, at: now)
+    }
+
     func page(_ request: PageRequest) async throws -> SlicePage? {
         guard clock.uptime >= noPageBefore else { throw ServiceError(.storageUnavailable) }
         let page = try await inner.page(request)

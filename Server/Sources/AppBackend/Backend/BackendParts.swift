@@ -102,6 +102,8 @@ public struct BackendSettings: Sendable, Hashable {
     public var quietHours: QuietHours?
     /// The zone of devices that report none.
     public var quietHoursZone = "UTC"
+    /// How many sends of a kind a user gets at most, each with another name.
+    public var frequencyCaps: [FrequencyCap] = []
     /// What Apple carries in place of the texts when the preview is neutral.
     public var neutralText = "You have a new message"
     /// The message of the rich push tutorial's send.

@@ -136,6 +136,8 @@ public struct RichNotificationDraft: Hashable, Sendable {
     public var step: ScheduleStep?
     /// When it is due, if not now and everywhere.
     public var localTime: LocalDelivery?
+    /// What holds it back for some users.
+    public var cap: FrequencyCap?
     /// At most `PushTranslation.limit`, each of another language.
     public var translations: [TranslationDraft] = []
 
@@ -206,18 +208,21 @@ public struct OutgoingPush: Hashable, Sendable {
     public var pushesPerSecond: Int?
     /// When it is due, if not now and everywhere.
     public var localTime: LocalDelivery?
+    /// What holds it back for some users.
+    public var cap: FrequencyCap?
     /// The hub's idempotency key: the same however often it is handed over.
     public var hubKey: String
 
     /// Creates a push.
     public init(
         message: PushMessage, translations: [PushTranslation] = [], pushesPerSecond: Int? = nil, localTime: LocalDelivery? = nil,
-        hubKey: String
+        cap: FrequencyCap? = nil, hubKey: String
     ) {
         self.message = message
         self.translations = translations
         self.pushesPerSecond = pushesPerSecond
         self.localTime = localTime
+        self.cap = cap
         self.hubKey = hubKey
     }
 }

@@ -109,9 +109,25 @@ extension ExplanationFacts {
             return .init(
                 .noTransport, "The server has no credential for the environment or platform of the device\(reason).", at: at,
                 next: "Add the credential: `clarion doctor` says which there are.")
+        case .capped: return Self.findingOfCapped(nil, at: at)
         case .removed:
             return .init(.removed, "The device signed out or left the audience before its push could be tried again.", at: at)
         }
+    }
+
+    /// The send had its turn, and the cap of the send kept it from the user. What was counted long ago is not known any more.
+    func findingOfCap(_ device: Device, _ telemetry: NotificationTelemetry) -> Explanation.Finding? {
+        guard let count = device.capCount, !count.isCounted, telemetry.outcomes[.capped, default: 0] > 0,
+            now < send.dueAt + count.cap.window
+        else { return nil }
+        return Self.findingOfCapped(count.cap, at: telemetry.endedAt)
+    }
+
+    private static func findingOfCapped(_ cap: FrequencyCap?, at moment: Timestamp?) -> Explanation.Finding {
+        let rule = cap.map { " of \($0.limit) sends of the kind \($0.name) in \($0.windowText)" } ?? ""
+        return .init(
+            .capped, "It was held back: the user had reached the limit\(rule).", at: moment,
+            next: "Nothing, if the limit is as you want it (setting `frequency-caps`); the message is in the app's inbox.")
     }
 
     private func findingOfRejected(_ word: String, _ reason: String, _ at: Timestamp?) -> Explanation.Finding {

@@ -75,6 +75,7 @@ public enum ExplanationCause: String, Sendable, CaseIterable {
     case noTransport = "no-transport"
     case removed
     case skipped
+    case capped = "frequency-cap"
     case cancelled
 
     case unknownUser = "unknown-user"
@@ -107,6 +108,8 @@ struct ExplanationFacts {
         var receipts: [Receipt]
         /// When it is the device's turn in a send by local time.
         var wave: WaveProgress?
+        /// What the frequency cap of the send says of the user, if it has one.
+        var capCount: CapCount?
     }
 
     var user: User
@@ -296,7 +299,8 @@ struct ExplanationFacts {
 
     /// The send is over, and the hub has kept no failure of the device.
     private func findingOfAccepted(_ device: Device, _ telemetry: NotificationTelemetry) -> Explanation.Finding {
-        let failures = telemetry.outcomes.filter { !$0.key.isDelivered }.values.reduce(0, +)
+        if let held = findingOfCap(device, telemetry) { return held }
+        let failures = telemetry.outcomes.filter { $0.key.isFailure }.values.reduce(0, +)
         guard failures == 0 || listsFailures && failures <= TargetFailure.limit else {
             return .init(
                 .perhapsFailed, "\(failures) devices got no push, of which not all are listed; this one may be among them.",

@@ -115,6 +115,7 @@ extension SendRequest {
         request.thread = thread ?? base.thread
         request.pushesPerSecond = pushesPerSecond ?? base.pushesPerSecond
         request.transactional = transactional ?? base.transactional
+        request.frequencyCap = frequencyCap ?? base.frequencyCap
         request.template = nil
         return request
     }

@@ -27,16 +27,32 @@ extension RichPushBackend {
             nonce: Hexadecimal.random(byteCount: 16), idempotencyKey: key, number: request.id)
         if kind == .sealed { draft.texts.message = parts.settings.neutralText }
         draft.translations = try await translations(of: request, kind: kind, audience: audience, for: principal)
-        guard parts.hub.choosesTranslations || !draft.hasTranslatedPush else {
+        guard parts.hub.decidesForDevices || !draft.hasTranslatedPush else {
             throw ServiceError(
                 .conflict,
                 "translations: the hub elsewhere has one push for all devices; use preview neutral, or send to each language")
         }
+        draft.cap = try cap(of: request)
         if draft.style != .silent, request.transactional != true, let quiet = parts.settings.quietHours {
             draft.localTime = LocalDelivery(
                 fallbackZone: parts.settings.quietHoursZone, notBefore: parts.clock.now, quiet: quiet)
         }
         return draft
+    }
+
+    /// The frequency cap that the request names. A transactional send has none.
+    private func cap(of request: SendRequest) throws -> FrequencyCap? {
+        guard let name = request.frequencyCap else { return nil }
+        guard let cap = parts.settings.frequencyCaps.first(where: { $0.name == name }) else {
+            let known = parts.settings.frequencyCaps.map(\.name).joined(separator: ", ")
+            throw ServiceError(
+                .invalidField,
+                "frequencyCap: the setting frequency-caps has \(known.isEmpty ? "none" : "no such cap, but \(known)")")
+        }
+        guard parts.hub.decidesForDevices else {
+            throw ServiceError(.conflict, "frequencyCap: the hub elsewhere cannot hold back what single users get")
+        }
+        return request.transactional == true ? nil : cap
     }
 
     /// What the request is in other languages, checked as the request is.

@@ -57,7 +57,7 @@ extension RichPushBackend {
 
     /// Whether the hub names any of the devices that got no push.
     private func listsFailures(_ telemetry: NotificationTelemetry?) async throws -> Bool {
-        guard let telemetry, telemetry.outcomes.contains(where: { !$0.key.isDelivered && $0.value > 0 }) else { return true }
+        guard let telemetry, telemetry.outcomes.contains(where: { $0.key.isFailure && $0.value > 0 }) else { return true }
         return try await !parts.hub.failures(of: telemetry.id, outcome: nil, after: .beforeAll, limit: 1).isEmpty
     }
 
@@ -71,7 +71,12 @@ extension RichPushBackend {
             } else { [Receipt]() }
         return ExplanationFacts.Device(
             binding: binding, since: first.order, record: try await parts.hub.device(record),
-            failure: try await failure(of: record, send), receipts: receipts)
+            failure: try await failure(of: record, send), receipts: receipts, capCount: try await capCount(of: record, send))
+    }
+
+    private func capCount(of record: RecordID, _ send: RichNotification) async throws -> CapCount? {
+        guard let id = send.trackingID else { return nil }
+        return try await parts.hub.capCount(of: record, for: id)
     }
 
     /// The hub keeps failures in the order of the places of their devices, so one question finds that of one device.

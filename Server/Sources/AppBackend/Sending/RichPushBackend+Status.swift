@@ -61,14 +61,14 @@ extension RichPushBackend {
     private func failures(
         of telemetry: NotificationTelemetry?, outcome: TargetOutcome? = nil, after place: SliceKey = .beforeAll, limit: Int
     ) async throws -> [TargetFailure]? {
-        guard let telemetry, telemetry.outcomes.contains(where: { !$0.key.isDelivered && $0.value > 0 }) else { return nil }
+        guard let telemetry, telemetry.outcomes.contains(where: { $0.key.isFailure && $0.value > 0 }) else { return nil }
         return try await parts.hub.failures(of: telemetry.id, outcome: outcome, after: place, limit: limit)
     }
 
     private static func failedOutcome(_ text: String) throws -> TargetOutcome {
-        guard let outcome = TargetOutcome(rawValue: text), !outcome.isDelivered else {
-            let known = TargetOutcome.allCases.filter { !$0.isDelivered }.map(\.rawValue).joined(separator: ", ")
-            throw ServiceError(.invalidField, "outcome: one of \(known); devices that got their push are only counted")
+        guard let outcome = TargetOutcome(rawValue: text), outcome.isFailure else {
+            let known = TargetOutcome.allCases.filter(\.isFailure).map(\.rawValue).joined(separator: ", ")
+            throw ServiceError(.invalidField, "outcome: one of \(known); others are only counted")
         }
         return outcome
     }

@@ -59,6 +59,7 @@ struct SendOutbox: Sendable {
             message: push.message, audience: notification.audience, pushesPerSecond: push.pushesPerSecond,
             idempotencyKey: push.hubKey)
         command.translations = push.translations
+        command.cap = push.cap
         do {
             if let local = push.localTime { try await setMoments(of: local, for: notification.audience, in: &command) }
             return try await parts.hub.send(command)

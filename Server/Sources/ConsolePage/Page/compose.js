@@ -240,6 +240,7 @@ const options = (state) => h("details", { class: "more" }, h("summary", null, "M
   field("Text sent through Apple", choice(state, "preview", [["open", "the message"], ["neutral", "neutral text; the phone fetches the message"]])),
   field("Expires after (hours)", input({ ...bind(state, "expires"), type: "number", min: "1", max: "8784" }), "Devices that have not received it by then do not get it."),
   field("In quiet hours", choice(state, "quiet", [["", "wait until they end"], ["ignored", "send at once: it is transactional"]]), "If the server has quiet hours."),
+  field("Frequency cap", input({ ...bind(state, "cap"), maxlength: "32" }), "A name from the setting frequency-caps. Who had as many sends as it allows gets no push."),
   field("Badge", input({ ...bind(state, "badge"), type: "number", min: "0", max: "99999" })), field("Sound", input(bind(state, "sound")), "A sound file of the app."),
   field("Group", input(bind(state, "thread"))), field("Collapse key", input(bind(state, "collapseId")), "A later send with the same key replaces this one on the phone."),
   field("Pushes per second, at most", input({ ...bind(state, "pace"), type: "number", min: "1", max: "100000" }), "Limits the load of the server that the content comes from."));

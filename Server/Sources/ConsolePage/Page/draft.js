@@ -11,7 +11,7 @@ const DAYS = ["SU", "MO", "TU", "WE", "TH", "FR", "SA"];
 export function fresh() {
   return {
     kind: "text", title: "", subtitle: "", message: "", altText: "", link: "", coupon: { headline: "", code: "", terms: "" }, file: null,
-    picture: null, style: "alert", preview: "open", badge: "", sound: "", thread: "", collapseId: "", expires: "", pace: "", quiet: "", translations: [], ownLanguage: "",
+    picture: null, style: "alert", preview: "open", badge: "", sound: "", thread: "", collapseId: "", expires: "", pace: "", quiet: "", cap: "", translations: [], ownLanguage: "",
     when: "now", clock: "zone", at: localInput(Date.now() + HOUR_MILLISECONDS), zone: Intl.DateTimeFormat().resolvedOptions().timeZone, repeat: "", rule: "",
   };
 }
@@ -55,6 +55,7 @@ export function notification(draft, audience, contentId) {
   if (draft.badge !== "") body.badge = Number(draft.badge);
   if (draft.pace !== "") body.pushesPerSecond = Number(draft.pace);
   if (draft.quiet === "ignored") body.transactional = true;
+  if (draft.cap.trim()) body.frequencyCap = draft.cap.trim();
   if (WITH_FILE[draft.kind]) body.contentId = contentId;
   if (draft.kind === "url") body.link = draft.link.trim();
   if (draft.kind === "coupon") body.coupon = couponBody(draft.coupon);
@@ -79,6 +80,7 @@ export function fromNotification(notification) {
   if (notification.badge !== undefined) draft.badge = String(notification.badge);
   if (notification.pushesPerSecond) draft.pace = String(notification.pushesPerSecond);
   if (notification.transactional) draft.quiet = "ignored";
+  draft.cap = notification.frequencyCap ?? "";
   const [own, others] = [[], []];
   for (const translation of notification.translations || []) (Object.keys(translation).length === 1 ? own : others).push(translation);
   draft.ownLanguage = own[0]?.language ?? "";

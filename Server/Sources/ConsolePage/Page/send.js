@@ -78,7 +78,7 @@ function outcomes(status, rate) {
     h("table", { class: "numbers", "aria-label": "Outcomes" },
       h("thead", null, h("tr", null, h("th", { scope: "col" }, "Outcome"), h("th", { scope: "col", class: "end" }, "Devices"), h("th", { scope: "col", class: "end" }, "Share"), h("th", { scope: "col" }, "Reasons"))),
       h("tbody", null, Object.entries(counts).map(([name, value]) => h("tr", { key: name },
-        h("th", { scope: "row" }, badge(name, name === "accepted" ? "good" : name === "skipped" ? "plain" : "bad")),
+        h("th", { scope: "row" }, badge(name, name === "accepted" ? "good" : ["skipped", "capped"].includes(name) ? "plain" : "bad")),
         h("td", { class: "end" }, count(value)), h("td", { class: "end" }, share(value, targets)),
         h("td", null, Object.entries(reasons[name] || {}).map(([reason, times]) => `${reason} (${count(times)})`).join(", ") || "–"))))),
     !Object.keys(counts).length && h("p", { class: "empty" }, isOpen ? "No results yet." : "No device matched the audience."),

@@ -13,7 +13,7 @@ export const stateBadge = (status) => (status ? badge(status.state, TONES[status
 
 /** How many devices ended without their push. */
 export const failedOf = (outcomes) => Object.entries(outcomes)
-  .filter(([name]) => name !== "accepted" && name !== "skipped").reduce((sum, [, value]) => sum + value, 0);
+  .filter(([name]) => !["accepted", "skipped", "capped"].includes(name)).reduce((sum, [, value]) => sum + value, 0);
 
 /** The bar of a send: how many of its devices have got the push, have failed, and are to come. */
 export function progress(status) {

@@ -105,7 +105,7 @@ struct CheckpointDraft {
             checkpoint.otherTallies[platform, default: [:]][outcome, default: 0] += 1
         }
         if plan.pending(index) != nil { checkpoint.settled.append(plan.page.key(index)) }
-        if !outcome.isDelivered { explain(index, of: plan, outcome, reason) }
+        if outcome.isFailure { explain(index, of: plan, outcome, reason) }
     }
 
     /// Notes why a target got no push: each reason is counted, and the first targets are named.

@@ -80,6 +80,16 @@ struct PagePlan: Hashable {
         }
     }
 
+    /// The targets of the walk that a push would be sent to.
+    var keysToSend: [SliceKey] { through == nil ? [] : sends.map(page.key) }
+
+    /// Sends nothing to these targets, whose users have had enough.
+    mutating func hold(_ capped: Set<SliceKey>) {
+        guard !capped.isEmpty else { return }
+        for index in sends where capped.contains(page.key(index)) { settled[index] = .capped }
+        sends.removeAll { settled[$0] != nil }
+    }
+
     /// The pending row of a target; absent when this is its first try.
     func pending(_ index: Int) -> PendingTarget? { pending.isEmpty ? nil : pending[index] }
 

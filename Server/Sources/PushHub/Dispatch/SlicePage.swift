@@ -84,6 +84,8 @@ public struct SlicePage: Hashable, Sendable {
     public var message: AcceptedMessage
     /// The pace of the send, if it has one.
     public var pushesPerSecond: Int?
+    /// What holds the send back for some users.
+    public var cap: FrequencyCap?
     /// When the send was due; absent where a store does not know it.
     public var dueAt: Timestamp?
     public var work: Work

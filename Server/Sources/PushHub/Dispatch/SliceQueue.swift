@@ -16,6 +16,11 @@ public protocol SliceQueue: Sendable {
     /// walk can go on as well, the request's `turn` decides.
     func page(_ request: PageRequest) async throws -> SlicePage?
 
+    /// Counts the slice's send for the users of these targets, once for each; returns the targets whose users had as many before as the
+    /// cap allows. For them nothing is counted. A user for whom the send was counted before, for another device or by a worker that died,
+    /// is not held back.
+    func count(_ targets: [SliceKey], for cap: FrequencyCap, of slice: SliceID, at now: Timestamp) async throws -> Set<SliceKey>
+
     /// Stores what became of a page: cursor, tallies, pending rows and what was learned of devices, in one transaction, and
     /// only if the lease is still the caller's and the cursor does not go back.
     func checkpoint(_ checkpoint: SliceCheckpoint) async throws -> CheckpointAnswer

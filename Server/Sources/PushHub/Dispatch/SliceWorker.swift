@@ -64,17 +64,30 @@ struct SliceWorker: Sendable {
         guard let page = try await queue.page(request(slice)) else { return false }
         guard !page.state.isFinal else { return try await store(closing(slice), decidedAt: clock.uptime, &slice) }
         await transport.prepare(for: slice.lease.id.hub)
+        let plan = try await plan(page, &slice)
         guard try await renewLeaseIfNeeded(&slice) else { return false }
-        let (checkpoint, decidedAt) = await dispatch(page, &slice)
+        let (checkpoint, decidedAt) = await dispatch(plan, of: page, &slice)
         return try await store(checkpoint, decidedAt: decidedAt, &slice)
     }
 
-    /// Sends what the page asks for and decides what becomes of it, at the moment that is returned or after.
-    private func dispatch(_ page: SlicePage, _ slice: inout LeasedSlice) async -> (SliceCheckpoint, decidedAt: Duration) {
-        let settings = stretchedSettings
-        let whole = PagePlan(
-            page, lease: slice.lease, now: clock.now, horizon: settings.retryHorizon, isOutOfReach: slice.isOutOfReach,
+    /// What is done with each target of the page. What a frequency cap lets through is counted before it leaves, so that two sends at the
+    /// same time cannot both be the last that is allowed.
+    private func plan(_ page: SlicePage, _ slice: inout LeasedSlice) async throws -> PagePlan {
+        var plan = PagePlan(
+            page, lease: slice.lease, now: clock.now, horizon: stretchedSettings.retryHorizon, isOutOfReach: slice.isOutOfReach,
             templates: slice.templates.fill(page, of: slice.lease.id.notification))
+        // Targets of a page of retries were counted when it was their turn.
+        if let cap = page.cap, !plan.keysToSend.isEmpty {
+            plan.hold(try await queue.count(plan.keysToSend, for: cap, of: slice.lease.id, at: clock.now))
+        }
+        return plan
+    }
+
+    /// Sends what the plan of the page asks for and decides what becomes of it, at the moment that is returned or after.
+    private func dispatch(
+        _ whole: PagePlan, of page: SlicePage, _ slice: inout LeasedSlice
+    ) async -> (SliceCheckpoint, decidedAt: Duration) {
+        let settings = stretchedSettings
         let plan = paced(whole, page, slice)
         unreached.note(plan, of: slice.lease.id.hub, logger)
         var outcomes: PushOutcomes = []

@@ -29,8 +29,11 @@ public protocol HubSending: Sendable {
     /// without one. Those of other devices may be among them. Throws `conflict` where the hub knows no zones.
     func timeZones(of audience: TagExpression) async throws -> Set<String>
 
-    /// Whether devices can get translations of a push.
-    var choosesTranslations: Bool { get }
+    /// Whether the hub decides for each device what it gets: translations, and frequency caps.
+    var decidesForDevices: Bool { get }
+
+    /// What the frequency cap of a send says of a device; `nil` for a send without one, and for a device that is not known.
+    func capCount(of device: RecordID, for id: NotificationID) async throws -> CapCount?
 
     /// How far a send by local time has come, in the order of time; empty for any other.
     func waves(of id: NotificationID) async throws -> [WaveProgress]
@@ -72,7 +75,10 @@ extension HubSending {
 
 extension HubSending {
     /// `false`.
-    public var choosesTranslations: Bool { false }
+    public var decidesForDevices: Bool { false }
+
+    /// `nil`.
+    public func capCount(of device: RecordID, for id: NotificationID) async throws -> CapCount? { nil }
 
     /// None.
     public func waves(of id: NotificationID) async throws -> [WaveProgress] { [] }

@@ -117,6 +117,9 @@ public protocol TelemetryStore: Sendable {
         of id: NotificationID, outcome: TargetOutcome?, after place: SliceKey, limit: Int, in hub: HubID
     ) async throws -> [TargetFailure]
 
+    /// What the frequency cap of a send says of a device; `nil` for a send without one, and for an unknown device.
+    func capCount(of device: RecordID, for id: NotificationID, in hub: HubID, at now: Timestamp) async throws -> CapCount?
+
     /// The waves of a send by local time, in the order of time; none of any other.
     func waves(of id: NotificationID, in hub: HubID) async throws -> [WaveProgress]
 
@@ -136,9 +139,9 @@ public protocol TelemetryStore: Sendable {
         of id: NotificationID, notedAt moment: Timestamp, limit: Int, in hub: HubID
     ) async throws -> [SendError]
 
-    /// Removes what ended before the moment, and idempotency keys and feedback that are older, at most `limit` of each; returns
-    /// how many rows went. Call it again until it returns 0.
-    func sweep(endedBefore moment: Timestamp, limit: Int) async throws -> Int
+    /// Removes what ended before the moment, idempotency keys and feedback that are older, and counts for frequency caps that count no
+    /// more now, at most `limit` of each; returns how many rows went. Call it again until it returns 0.
+    func sweep(endedBefore moment: Timestamp, at now: Timestamp, limit: Int) async throws -> Int
 }
 
 /// A target of a send that got no push, with the handle that was tried.

@@ -30,6 +30,9 @@ extension NotificationHub {
         if let pace = command.pushesPerSecond, !SendCommand.paceRange.contains(pace) {
             throw ServiceError(.invalidField, "pushesPerSecond: it must be a whole number from 1 to 100000")
         }
+        guard command.cap == nil || recipients.handles == nil else {
+            throw ServiceError(.invalidField, "a frequency cap is for a send to an audience: a device token has no user")
+        }
         let plan = try await plan(recipients, command, isScheduled: dueAt > now)
         var send = AcceptedSend(
             hub: id, id: notification, message: message, recipients: recipients, enqueuedAt: now, dueAt: dueAt,
@@ -37,6 +40,7 @@ extension NotificationHub {
         send.targets = plan.targets
         send.query = plan.query
         send.waves = plan.waves
+        send.cap = command.cap
         return send
     }
 

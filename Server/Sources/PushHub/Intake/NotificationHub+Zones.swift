@@ -3,7 +3,11 @@ import ServiceErrors
 import TagExpressions
 
 extension NotificationHub {
-    public var choosesTranslations: Bool { true }
+    public var decidesForDevices: Bool { true }
+
+    public func capCount(of device: RecordID, for id: NotificationID) async throws -> CapCount? {
+        try await stores.telemetry.capCount(of: device, for: id, in: self.id, at: clock.now)
+    }
 
     public func timeZones(of audience: TagExpression) async throws -> Set<String> {
         try await stores.intake.timeZones(of: audience, in: id, limit: SlicePlan.singleSliceLimit)

@@ -29,6 +29,8 @@ public struct AcceptedSend: Hashable, Sendable {
     public var targets: Int?
     /// At most so many pushes leave in a second, by each node.
     public var pushesPerSecond: Int?
+    /// What holds it back for some users.
+    public var cap: FrequencyCap?
     public var idempotency: Idempotency?
 
     /// Creates a send to all records, or to those that match.

@@ -180,6 +180,8 @@ public enum TargetOutcome: String, Sendable, CaseIterable {
     case expired
     /// Not sent on purpose: another record with the same handle gets it.
     case skipped
+    /// Not sent on purpose: the user has had as many sends as the frequency cap allows.
+    case capped
     /// Nothing here sends to it: the platform has no transport, or the environment no credential.
     case noTransport = "no-transport"
     /// The device was removed, or was not meant any more, before it could be tried again.
@@ -189,6 +191,9 @@ public enum TargetOutcome: String, Sendable, CaseIterable {
 extension TargetOutcome {
     /// Whether the device has its push, from this record or from another one of it.
     public var isDelivered: Bool { self == .accepted || self == .skipped }
+
+    /// Whether the device is without a push that it was to get.
+    public var isFailure: Bool { !isDelivered && self != .capped }
 }
 
 /// What a push service said of a handle that is of no use any more.

@@ -21,6 +21,8 @@ public struct SendCommand: Hashable, Sendable {
     /// from. Absent means as fast as the push service takes them. Each slice has its share of it, so it holds over all nodes
     /// together (`SlicePlan.share`).
     public var pushesPerSecond: Int?
+    /// Users who had as many sends of this name get nothing. Only for a send to an audience.
+    public var cap: FrequencyCap?
     /// Repeats the answer of an earlier send with the same key and content instead of sending again. 1 to 128 bytes.
     public var idempotencyKey: String?
 
@@ -166,6 +168,7 @@ extension SendCommand {
         // Only if given, so that the digests of sends without it stay what they were before there was such a field.
         if let pushesPerSecond { words.append("pace \(pushesPerSecond)") }
         if let zones { words.append("zones \(zones.wish)") }
+        if let cap { words.append("cap \(cap)") }
         for translation in translations {
             words += ["language \(translation.language.text)", String(decoding: translation.body, as: UTF8.self)]
         }

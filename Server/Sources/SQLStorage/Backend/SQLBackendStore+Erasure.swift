@@ -12,7 +12,10 @@ extension SQLBackendStore {
         let traces = try await traces(of: user)
         for hub in try await reading({ try $0.hubs() }) {
             let id = HubID(try hub.integer(0))
-            for tag in traces.tags { try await removeDevices(tag, id) }
+            for tag in traces.tags {
+                try await removeDevices(tag, id)
+                _ = try await database.writing { try $0.run(FrequencyCounts.delete, [.integer(id.number), .text(tag.folded)]) }
+            }
             try await removeFromSends(traces, id)
         }
         try await removeNotifications(traces, at: now)

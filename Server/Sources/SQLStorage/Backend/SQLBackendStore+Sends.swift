@@ -32,7 +32,7 @@ extension SQLBackendStore {
                 translations: try transaction.pushTranslations(of: id, LanguageTag.list(stored: try row.optionalText(8))),
                 pushesPerSecond: try row.optionalInteger(6).map(Int.init),
                 localTime: try row.optionalText(7) == nil ? nil : try row.parsed(7) { LocalDelivery(storedText: $0) },
-                hubKey: try row.text(5))
+                cap: try row.optionalText(9).flatMap(FrequencyCap.init), hubKey: try row.text(5))
         }
     }
 
@@ -176,7 +176,7 @@ extension BackendTransaction {
             draft.audience.description, now, draft.expiresAt, push.body, push.pushType ?? "alert", push.priority ?? 10,
             push.collapseID, "rich:\(id):\(draft.nonce)", OutboxWork.Task.send.rawValue,
             draft.step == nil ? now + Self.handOverTime : now, draft.pushesPerSecond, order,
-            try draft.localTime?.storedText, LanguageTag.stored(draft.translations.map(\.language)))
+            try draft.localTime?.storedText, LanguageTag.stored(draft.translations.map(\.language)), draft.cap?.description)
     }
 }
 
@@ -192,7 +192,7 @@ private enum SendSQL {
     static let selectPush = SQLStatement(
         """
         SELECT push_body, push_type, priority, collapse_id, expires_at, hub_key, pushes_per_second,
-            local_time, languages
+            local_time, languages, frequency_cap
         FROM rich_notifications
         WHERE app_id = $1 AND rich_id = $2
         """)
@@ -219,9 +219,9 @@ private enum SendSQL {
         INSERT INTO rich_notifications
             (app_id, rich_id, sender_id, sender_name, kind, style, title, subtitle, message, alt_text, content_id, thumb_id,
              audience, due_at, expires_at, push_body, push_type, priority, collapse_id, hub_key, work, work_at,
-             pushes_per_second, start_order, local_time, languages, refused)
+             pushes_per_second, start_order, local_time, languages, frequency_cap, refused)
         VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21, $22,
-            $23, $24, $25, $26, 0)
+            $23, $24, $25, $26, $27, 0)
         """)
     static let insertKey = SQLStatement("INSERT INTO audience_index (app_id, audience_key, rich_id) VALUES ($1, $2, $3)")
     static let insertIdempotencyKey = SQLStatement(

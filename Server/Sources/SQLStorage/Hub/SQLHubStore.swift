@@ -250,6 +250,7 @@ extension SQLHubStore {
         piece("notification_zones", "notification_id, time_zone"),
         piece("notification_translations", "notification_id, number"),
         piece("notifications", "notification_id"),
+        piece("frequency_counts", "cap, recipient, notification_id"),
         piece("feedback", "number"),
         piece("jobs", "number"),
         piece("hub_files", "last_job"),

@@ -61,6 +61,14 @@ public struct SQLSliceQueue: SliceQueue {
     /// The most slices to read to find the waiting hubs.
     static let scanLimit: Int64 = 64
 
+    public func count(
+        _ targets: [SliceKey], for cap: FrequencyCap, of slice: SliceID, at now: Timestamp
+    ) async throws -> Set<SliceKey> {
+        try await database.writing { connection in
+            try FrequencyCounts(cap: cap, hub: slice.hub, send: slice.notification, now: now).hold(targets, connection)
+        }
+    }
+
     public func renew(_ lease: SliceLease, until: Timestamp) async throws -> Bool {
         try await database.writing { connection in
             try connection.run(Self.renew, Self.key(lease) + [.integer(until.milliseconds)]) > 0
@@ -274,6 +282,7 @@ extension SQLSliceQueue {
             state: state, message: message, pushesPerSecond: try row.optionalInteger(9).map(Int.init), work: .wait,
             pendingCount: 0, nextPendingAt: nil)
         page.dueAt = Timestamp(milliseconds: try row.integer(13))
+        page.cap = try row.optionalText(17).flatMap(FrequencyCap.init)
         return page
     }
 
@@ -341,7 +350,7 @@ extension SQLSliceQueue {
             (SELECT COUNT(*) FROM pending_targets p
                 WHERE p.hub_id = s.hub_id AND p.notification_id = s.notification_id AND p.slice = s.slice),
             COALESCE(s.moment, n.due_at), COALESCE(s.audience_query, n.audience_query), s.moment,
-            n.languages
+            n.languages, n.frequency_cap
         FROM slices s JOIN notifications n ON n.hub_id = s.hub_id AND n.notification_id = s.notification_id
         WHERE s.hub_id = $1 AND s.notification_id = $2 AND s.slice = $3 AND s.epoch = $4 AND s.owner IS NOT NULL
         """)

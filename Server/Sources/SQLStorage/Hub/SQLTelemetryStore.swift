@@ -67,7 +67,18 @@ public struct SQLTelemetryStore: TelemetryStore {
         }
     }
 
-    public func sweep(endedBefore moment: Timestamp, limit: Int) async throws -> Int {
+    public func capCount(
+        of device: RecordID, for id: NotificationID, in hub: HubID, at now: Timestamp
+    ) async throws -> CapCount? {
+        try await database.reading { connection in
+            guard let row = try connection.row(Self.selectCap, [.integer(hub.number), .text(id.text)]),
+                let cap = try row.optionalText(0).flatMap(FrequencyCap.init)
+            else { return nil }
+            return try FrequencyCounts(cap: cap, hub: hub, send: id, now: now).read(of: device, connection)
+        }
+    }
+
+    public func sweep(endedBefore moment: Timestamp, at now: Timestamp, limit: Int) async throws -> Int {
         try await database.writing { connection in
             let values: [SQLValue] = [.integer(moment.milliseconds), .integer(Int64(limit))]
             let ended = try connection.rows(Self.deleteEnded, values)
@@ -79,11 +90,18 @@ public struct SQLTelemetryStore: TelemetryStore {
                 try connection.run(TranslationRows.delete, row.values)
             }
             return ended.count + (try connection.run(Self.deleteKeys, values))
+                + (try connection.run(FrequencyCounts.deleteOld, [.integer(now.milliseconds), .integer(Int64(limit))]))
                 + (try connection.run(FeedbackRows.deleteOld, values))
         }
     }
 
-    static let all = TelemetryRows.one.all + TelemetryRows.page.all + [selectBacklog, deleteEnded, deleteTallies, deleteKeys]
+    static let all =
+        TelemetryRows.one.all + TelemetryRows.page.all + [
+            selectBacklog, deleteEnded, deleteTallies, deleteKeys, selectCap,
+        ]
+
+    private static let selectCap = SQLStatement(
+        "SELECT frequency_cap FROM notifications WHERE hub_id = $1 AND notification_id = $2")
 
     private static let selectBacklog = SQLStatement(
         """

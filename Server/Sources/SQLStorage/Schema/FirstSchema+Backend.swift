@@ -131,7 +131,7 @@ extension FirstSchema {
             // `completed_at` is the moment at which the hub was done with it, `ended_at` that at which it was completed, recalled or refused.
             //
             // The columns from `push_body` on are the outbox: the push for the hub, the local time at which it is due (`LocalDelivery` in
-            // JSON), the idempotency key under which the hub gets it, the notification id that the hub gave, and what is left to do from
+            // JSON), its frequency cap, the idempotency key under which the hub gets it, the notification id that the hub gave, and what is left to do from
             // `work_at` on.
             """
             CREATE TABLE rich_notifications (
@@ -163,6 +163,7 @@ extension FirstSchema {
                 collapse_id \(text),
                 pushes_per_second \(integer),
                 local_time \(text),
+                frequency_cap \(text),
                 hub_key \(text) NOT NULL,
                 tracking_id \(text),
                 work \(text),

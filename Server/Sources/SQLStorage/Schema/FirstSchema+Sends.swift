@@ -12,7 +12,7 @@ extension FirstSchema {
             //
             // A record belongs to the audience if its order number is at most `order_mark`, which is absent while a send waits for its
             // time. `open_slices` counts the slices that are not done. `languages` are those of `notification_translations`, in the
-            // order of their numbers from 1.
+            // order of their numbers from 1. `frequency_cap` is the cap as the settings say it, such as `marketing=3/7d`.
             """
             CREATE TABLE notifications (
                 hub_id \(integer) NOT NULL,
@@ -38,6 +38,7 @@ extension FirstSchema {
                 order_mark \(integer),
                 end_order \(integer),
                 languages \(text),
+                frequency_cap \(text),
                 PRIMARY KEY (hub_id, notification_id));
             CREATE INDEX notifications_by_end ON notifications (ended_at);
             """,
@@ -58,6 +59,20 @@ extension FirstSchema {
                 number \(integer) NOT NULL,
                 body \(bytes) NOT NULL,
                 PRIMARY KEY (hub_id, notification_id, number));
+            """,
+            // That a send with a frequency cap was counted for a recipient: the tag of the user in lower case, or the name of a device without
+            // one. The row goes some time after `counts_until`.
+            """
+            CREATE TABLE frequency_counts (
+                hub_id \(integer) NOT NULL,
+                cap \(text) NOT NULL,
+                recipient \(text) NOT NULL,
+                notification_id \(text) NOT NULL,
+                counted_at \(integer) NOT NULL,
+                counts_until \(integer) NOT NULL,
+                PRIMARY KEY (hub_id, cap, recipient, notification_id))\(clustered);
+            CREATE INDEX frequency_counts_by_end ON frequency_counts (counts_until);
+            CREATE INDEX frequency_counts_by_recipient ON frequency_counts (hub_id, recipient);
             """,
             // One target of a send to handles, by its position from 1.
             """

@@ -54,7 +54,7 @@ extension Upkeep {
             name: .telemetry, interval: .seconds(3600), failure: "Old telemetry could not be removed", clock: clock,
             logger: logger
         ) {
-            try await total { try await store.sweep(endedBefore: clock.now - telemetryRetention, limit: batch) }
+            try await total { try await store.sweep(endedBefore: clock.now - telemetryRetention, at: clock.now, limit: batch) }
         }
     }
 

@@ -244,5 +244,7 @@ private struct StubTelemetry: TelemetryStore {
 
     func errors(of id: NotificationID, notedAt moment: Timestamp, limit: Int, in hub: HubID) async throws -> [SendError] { [] }
 
-    func sweep(endedBefore moment: Timestamp, limit: Int) async throws -> Int { 0 }
+    func capCount(of device: RecordID, for id: NotificationID, in hub: HubID, at now: Timestamp) async throws -> CapCount? { nil }
+
+    func sweep(endedBefore moment: Timestamp, at now: Timestamp, limit: Int) async throws -> Int { 0 }
 }

@@ -46,6 +46,21 @@ struct SettingsRemoteHubTests {
         #expect(right.settings?.backend.quietHoursZone == "Europe/Berlin")
     }
 
+    @Test("frequency caps are read; one with two limits, or with a hub elsewhere, is a problem")
+    func frequencyCaps() {
+        let right = SettingsFixture(file: "frequency-caps: [marketing=3/7d, news=10/1d]\n").read()
+        #expect(right.settings?.backend.frequencyCaps.map(\.description) == ["marketing=3/7d", "news=10/1d"])
+        let malformed = SettingsFixture(file: "frequency-caps: [marketing=3/7d, news]\n").problems
+        #expect(malformed.count == 1 && malformed.allSatisfy { $0.contains("frequency-caps") && $0.contains("marketing=3/7d") })
+        let twice = SettingsFixture(file: "frequency-caps: [marketing=3/7d, news=1/1d, marketing=1/1d]\n").problems
+        #expect(twice.count == 1 && twice.allSatisfy { $0.contains("has marketing more than once") })
+        var elsewhere = SettingsFixture(environment: ["CLARION_REMOTE_HUB_CONNECTION_STRING": connection])
+        elsewhere.file = "remote-hub-name: Demo\nfrequency-caps: [marketing=3/7d]\n"
+        #expect(
+            elsewhere.problems.count == 1
+                && elsewhere.problems.allSatisfy { $0.contains("frequency-caps") && $0.contains("elsewhere") })
+    }
+
     @Test("a connection string that is none stops the start, and says why without the key")
     func malformed() {
         var fixture = SettingsFixture(environment: [
