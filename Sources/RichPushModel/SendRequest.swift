@@ -25,8 +25,10 @@ public struct SendRequest: Hashable, Sendable, Codable {
     public var link: String?
     /// For kind `coupon`.
     public var coupon: Coupon?
-    /// What receivers in other languages get, at most 50. A receiver without one that fits gets the request as it is. Not for kind
-    /// `sealed`.
+    /// Divides the receivers into groups that get different texts, for an A/B test. Not for kind `sealed`.
+    public var split: SendSplit?
+    /// What receivers in other languages get, or those in a group of `split`, at most 50. A receiver without one that fits gets the request
+    /// as it is. Not for kind `sealed`.
     public var translations: [SendTranslation]?
     /// Milliseconds since 1970 after which the push is of no use.
     public var expiresAt: Timestamp?
@@ -55,7 +57,7 @@ public struct SendRequest: Hashable, Sendable, Codable {
     private enum CodingKeys: String, CodingKey {
         case audience, template, title, subtitle, message, altText, kind, style, preview, contentID = "contentId", thumbID =
             "thumbId"
-        case link, coupon, translations, expiresAt, collapseID = "collapseId", sound, badge, thread
+        case link, coupon, split, translations, expiresAt, collapseID = "collapseId", sound, badge, thread
         case pushesPerSecond, transactional, frequencyCap, id
     }
 }
@@ -77,6 +79,7 @@ extension SendRequest {
         thumbID = try fields.decodeIfPresent(String.self, forKey: .thumbID)
         link = try fields.decodeIfPresent(String.self, forKey: .link)
         coupon = try fields.decodeIfPresent(Coupon.self, forKey: .coupon)
+        split = try fields.decodeIfPresent(SendSplit.self, forKey: .split)
         translations = try fields.decodeIfPresent([SendTranslation].self, forKey: .translations)
         expiresAt = try fields.decodeIfPresent(Timestamp.self, forKey: .expiresAt)
         collapseID = try fields.decodeIfPresent(String.self, forKey: .collapseID)
@@ -90,12 +93,44 @@ extension SendRequest {
     }
 }
 
-/// What receivers in one language get. A field that is absent is that of the request. A content, a link or a coupon replaces the small
-/// variant as well.
+/// The groups of an A/B test. A user is in one group with all devices, by chance but always the same.
+public struct SendSplit: Hashable, Sendable, Codable {
+    /// One group. What it gets stands in the translations that name it; without one it gets the request as it is.
+    public struct Group: Hashable, Sendable, Codable {
+        /// 1 to 32 letters, digits, hyphens and underscores.
+        public var name: String
+        /// How many of a hundred users are in it, 1 to 100.
+        public var percent: Int
+
+        /// Creates a group.
+        public init(name: String, percent: Int) {
+            self.name = name
+            self.percent = percent
+        }
+    }
+
+    /// Sends with the same key and the same percents have the same users in each group. 1 to 64 letters, digits, dots, hyphens and
+    /// underscores. Absent means that chance decides anew in each send.
+    public var key: String?
+    /// 1 to 10, together at most a hundred percent. All others get the request as it is.
+    public var groups: [Group]
+
+    /// Creates a split.
+    public init(key: String? = nil, groups: [Group]) {
+        self.key = key
+        self.groups = groups
+    }
+}
+
+/// What receivers in one language get, or those in one group of an A/B test. A field that is absent is that of the request. A content, a
+/// link or a coupon replaces the small variant as well.
 public struct SendTranslation: Hashable, Sendable, Codable {
     /// A language tag (BCP 47), for example `pt-BR`. Devices that report `pt-BR-x-formal` get it as well, devices that report `pt` do not
-    /// (https://www.rfc-editor.org/rfc/rfc4647#section-3.4).
-    public var language: String
+    /// (https://www.rfc-editor.org/rfc/rfc4647#section-3.4). Absent only for what a group gets in all languages.
+    public var language: String?
+    /// The name of a group of the request's `split`. A group with a translation needs one without a language, and gets none of those that
+    /// name no group.
+    public var group: String?
     public var title: String?
     public var subtitle: String?
     public var message: String?
@@ -106,13 +141,14 @@ public struct SendTranslation: Hashable, Sendable, Codable {
     public var coupon: Coupon?
 
     /// Creates a translation; what is not named here is that of the request until it is set.
-    public init(language: String, message: String? = nil) {
+    public init(language: String? = nil, group: String? = nil, message: String? = nil) {
         self.language = language
+        self.group = group
         self.message = message
     }
 
     private enum CodingKeys: String, CodingKey {
-        case language, title, subtitle, message, altText, contentID = "contentId", thumbID = "thumbId", link, coupon
+        case language, group, title, subtitle, message, altText, contentID = "contentId", thumbID = "thumbId", link, coupon
     }
 }
 
@@ -230,6 +266,26 @@ public struct SendStatus: Hashable, Sendable, Codable {
         }
     }
 
+    /// What became of one group of an A/B test.
+    public struct Group: Hashable, Sendable, Codable {
+        /// Absent for those who are in none of the groups.
+        public var name: String?
+        /// How many of a hundred users are in it.
+        public var percent: Int
+        /// How many targets ended with each outcome.
+        public var outcomes: [String: Int]
+        /// How many installations sent each kind of receipt; counting stops at a million.
+        public var receipts: [String: Int]
+
+        /// Creates a result.
+        public init(name: String?, percent: Int, outcomes: [String: Int], receipts: [String: Int]) {
+            self.name = name
+            self.percent = percent
+            self.outcomes = outcomes
+            self.receipts = receipts
+        }
+    }
+
     /// `scheduled`, `accepted`, `dispatching`, `completed`, `cancelled`, `expired` or `failed`.
     public var state: String
     /// How many devices the send is for. Absent while a send to more than 10,000 devices is under way, and where the hub does not say.
@@ -242,6 +298,8 @@ public struct SendStatus: Hashable, Sendable, Codable {
     public var waiting: Waiting?
     /// When it is due in which zones; only for a send by the clocks of the devices, and not in a list.
     public var localTimes: [LocalTime]?
+    /// The groups of an A/B test, in their order; not in a list.
+    public var groups: [Group]?
     /// Sentences for the sender about likely mistakes.
     public var warnings: [String]?
     /// Devices that ended without their push, at most 100; only an administrator sees them.

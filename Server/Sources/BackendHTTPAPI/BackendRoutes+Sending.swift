@@ -186,12 +186,13 @@ enum FieldNames {
     private static let request: Set<String> = [
         "audience", "title", "subtitle", "message", "altText", "kind", "style", "preview", "contentId", "thumbId", "link",
         "coupon", "coupon.code", "coupon.headline", "coupon.terms", "coupon.validUntil", "expiresAt", "collapseId", "sound",
-        "badge", "thread", "pushesPerSecond", "transactional", "frequencyCap", "id", "translations",
+        "badge", "thread", "pushesPerSecond", "transactional", "frequencyCap", "id", "translations", "split", "split.key",
+        "split.groups", "split.groups.name", "split.groups.percent",
         "template", "template.name", "template.version", "template.values", "template.values.*",
     ]
     private static let translation: Set<String> = [
-        "language", "title", "subtitle", "message", "altText", "contentId", "thumbId", "link", "coupon", "coupon.code",
-        "coupon.headline", "coupon.terms", "coupon.validUntil",
+        "language", "group", "title", "subtitle", "message", "altText", "contentId", "thumbId", "link", "coupon",
+        "coupon.code", "coupon.headline", "coupon.terms", "coupon.validUntil",
     ]
     /// `AudienceQuestion`.
     static let audience: Set<String> = ["audience"]

@@ -51,7 +51,8 @@ public struct ConsolePageRoutes: Sendable {
         "plot": PackageResources.plot_js, "preview": PackageResources.preview_js, "route": PackageResources.route_js,
         "schedules": PackageResources.schedules_js, "send": PackageResources.send_js, "sends": PackageResources.sends_js,
         "settings": PackageResources.settings_js,
-        "shell": PackageResources.shell_js, "signin": PackageResources.signin_js, "templates": PackageResources.templates_js,
+        "shell": PackageResources.shell_js, "signin": PackageResources.signin_js, "split": PackageResources.split_js,
+        "templates": PackageResources.templates_js,
         "webhooks": PackageResources.webhooks_js,
     ]
 

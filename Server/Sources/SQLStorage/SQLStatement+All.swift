@@ -4,7 +4,8 @@ extension SQLStatement {
         SchemaMigrator.statements + SchemaFence.all + AuditRows.all + SQLHubStore.all + SQLDeviceStore.all + DeviceRows.all
             + DeviceWriting.all
             + TemplateRows.all + [dialect.nextOrder]
-            + DirectRows.all + ZoneRows.all + TranslationRows.all + FrequencyCounts.all + FeedbackRows.all + FailureRows.all
+            + DirectRows.all + ZoneRows.all + TranslationRows.all + RecipientRows.all + FrequencyCounts.all + GroupTallies.all
+            + FeedbackRows.all + FailureRows.all
             + SQLIntakeStore.all
             + SQLSliceQueue.all(dialect) + SQLTelemetryStore.all + SQLJobStore.all(dialect)
             + SQLNodeStore.all(dialect) + SQLWaitRepair.all + SQLContentOwnerStore.all(dialect) + allOfBackend

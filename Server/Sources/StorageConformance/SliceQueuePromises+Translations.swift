@@ -7,7 +7,8 @@ import Testing
 extension SliceQueuePromises {
     /// Sends that differ by the language of the device.
     static let ofTranslations: [StoragePromise<HubStorage>] = [
-        choosesTheTranslation, choosesAgainForRetries, leavesOtherSends, keepsLanguages, forgetsTranslations,
+        choosesTheTranslation, choosesAgainForRetries, leavesOtherSends, keepsLanguages, forgetsTranslations, dividesUsers,
+        countsGroups,
     ]
 
     private static let choosesTheTranslation = StoragePromise<HubStorage>(
@@ -123,10 +124,83 @@ extension SliceQueuePromises {
     }
 }
 
+extension SliceQueuePromises {
+    private static let dividesUsers = StoragePromise<HubStorage>(
+        "a page of a send with groups has the translation of each user's group, for retries too"
+    ) { storage in
+        let send = try Translations.splitSend()
+        let split = try #require(send.split)
+        var expected: [String: Int64] = [:]
+        var keys: [SliceKey] = []
+        for number in 0..<250 {
+            let user = try #require(UserName("user-\(number / 2)"))
+            var device = try Sample.device("phone-\(number)", handle: number + 1)
+            device.tags = [RichPushModel.Tag.user(user)]
+            device.languages = number.isMultiple(of: 2) ? LanguagePreference(["sv"]) : nil
+            keys.append(try await storage.devices.upsert(device, in: Sample.hub, at: Sample.start).record.sliceKey)
+            let group = split.group(of: PushRecipient(user: user))
+            expected["phone-\(number)"] = group == 2 ? 1 : number.isMultiple(of: 2) ? 2 : 0
+        }
+        _ = try await storage.intake.accept(send)
+        let lease = try #require(try await storage.queue.lease(Sample.lease(9, at: Sample.time(1))).first)
+        let page = try #require(try await storage.queue.page(Sample.page(lease, at: Sample.time(1))))
+        guard case .walk(let walk) = page.work else {
+            Issue.record("no walk")
+            return
+        }
+        #expect(page.isSplit && page.translations.count == 2)
+        #expect(walk.targets.reduce(into: [:]) { $0[$1.record?.text ?? ""] = $1.template?.number ?? 0 } == expected)
+        var checkpoint = SliceCheckpoint(lease: lease, now: Sample.time(1), disposition: .keep(until: Sample.time(60)))
+        checkpoint.pending = keys.prefix(40).map {
+            PendingTarget(key: $0, cause: .retry, attempts: 1, firstAt: Sample.time(1), notBefore: Sample.time(2))
+        }
+        _ = try await storage.queue.checkpoint(checkpoint)
+        let again = try #require(try await storage.queue.page(Sample.page(lease, at: Sample.time(3))))
+        guard case .retries(let due) = again.work else {
+            Issue.record("no retries")
+            return
+        }
+        for target in due { #expect(target.member?.template?.number ?? 0 == expected[target.member?.record?.text ?? ""]) }
+        #expect(due.count == 40)
+    }
+
+    private static let countsGroups = StoragePromise<HubStorage>(
+        "the outcomes of groups add up over pages and slices, and go with the send"
+    ) { storage in
+        let send = try Translations.splitSend()
+        _ = try await storage.intake.accept(send)
+        var lease = try #require(try await storage.queue.lease(Sample.lease(9, at: Sample.time(1))).first)
+        for isLast in [false, true] {
+            var checkpoint = SliceCheckpoint(
+                lease: lease, now: Sample.time(1), disposition: isLast ? .finish : .keep(until: Sample.time(60)))
+            checkpoint.tallies = [.accepted: 6, .gone: 1]
+            checkpoint.groupTallies = [0: [.accepted: 1], 2: [.accepted: 5, .gone: 1]]
+            _ = try await storage.queue.checkpoint(checkpoint)
+            lease = checkpoint.lease
+        }
+        let expected: [Int: [TargetOutcome: Int]] = [0: [.accepted: 2], 2: [.accepted: 10, .gone: 2]]
+        #expect(try await storage.telemetry.groupOutcomes(of: send.id, in: Sample.hub) == expected)
+        #expect(try await storage.telemetry.groupOutcomes(of: send.id, in: Sample.otherHub).isEmpty)
+        _ = try await storage.telemetry.sweep(endedBefore: Sample.time(2), at: Sample.time(2), limit: 10)
+        #expect(try await storage.telemetry.groupOutcomes(of: send.id, in: Sample.hub).isEmpty)
+    }
+}
+
 /// Devices and translations of the promises above.
 private enum Translations {
+    /// The second of two groups has a text of its own, and all others one in Swedish.
+    static func splitSend() throws -> AcceptedSend {
+        var send = try Sample.send(due: Sample.start)
+        send.split = PushSplit(key: "spring", percents: [30, 40])
+        send.message.translations = [
+            PushTranslation(TranslationKey(nil, group: 2), body: Array(#"{"aps":{"alert":"two"}}"#.utf8)),
+            PushTranslation(TranslationKey(LanguageTag("sv")), body: Array(#"{"aps":{"alert":"sv"}}"#.utf8)),
+        ]
+        return send
+    }
+
     static let all = ["de", "sv", "pt-BR"].compactMap { tag in
-        LanguageTag(tag).map { PushTranslation($0, body: Array(#"{"aps":{"alert":"\#(tag)"}}"#.utf8)) }
+        LanguageTag(tag).map { PushTranslation(TranslationKey($0), body: Array(#"{"aps":{"alert":"\#(tag)"}}"#.utf8)) }
     }
 
     /// The bodies by their numbers.

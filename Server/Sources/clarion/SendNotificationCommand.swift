@@ -72,8 +72,18 @@ struct SendNotificationCommand: AsyncParsableCommand {
 
     @Option(
         help: ArgumentHelp(
-            "What it is in other languages: JSON in a file, as the field `translations` of the API has it.", valueName: "file"))
+            "What it is in other languages and groups: JSON in a file, as the field `translations` of the API has it.",
+            valueName: "file"))
     var translations: String?
+
+    @Option(
+        help: ArgumentHelp(
+            "The groups of an A/B test with their percents, such as A=50,B=50; a translation may name one.", valueName: "groups"))
+    var split: String?
+
+    @Option(
+        help: ArgumentHelp("Sends with the same key and percents have the same users in each group.", valueName: "key"))
+    var splitKey: String?
 
     @Flag(help: "End-to-end encryption: texts and content are sealed here, and only devices of --to open them.")
     var seal = false
@@ -175,7 +185,18 @@ struct SendNotificationCommand: AsyncParsableCommand {
                 name: template, values: Dictionary(pairs.map { ($0[0], $0[1]) }) { $1 })
         }
         if let translations { request.translations = try Self.translations(in: translations) }
+        if let split { request.split = SendSplit(key: splitKey, groups: try Self.groups(split)) }
         return request
+    }
+
+    private static func groups(_ text: String) throws -> [SendSplit.Group] {
+        try text.split(separator: ",", omittingEmptySubsequences: false).map { part in
+            let pair = part.split(separator: "=", omittingEmptySubsequences: false)
+            guard pair.count == 2, let percent = Int(pair[1]) else {
+                throw ValidationError("--split: it has groups with their percents, such as A=50,B=50")
+            }
+            return SendSplit.Group(name: String(pair[0]), percent: percent)
+        }
     }
 
     private static func translations(in path: String) throws -> [SendTranslation] {

@@ -44,6 +44,7 @@ final class ScriptedHub: HubSending {
         var wait: SendWait?
         var countRefusal: ServiceError?
         var decidesForDevices = true
+        var groups: [Int: [TargetOutcome: Int]] = [:]
         var questions = Questions()
         var listAnswer = ListAnswer.known
     }
@@ -217,6 +218,11 @@ final class ScriptedHub: HubSending {
     }
 
     var decidesForDevices: Bool { state.withLock { $0.decidesForDevices } }
+
+    func groupOutcomes(of id: NotificationID) async throws -> [Int: [TargetOutcome: Int]] { state.withLock { $0.groups } }
+
+    /// Says what became of the groups of every send.
+    func countGroups(_ groups: [Int: [TargetOutcome: Int]]) { state.withLock { $0.groups = groups } }
 
     /// From now on it has one push for all devices, as a hub elsewhere.
     func decidesNoMore() { state.withLock { $0.decidesForDevices = false } }

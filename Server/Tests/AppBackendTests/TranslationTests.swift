@@ -32,7 +32,7 @@ struct TranslationTests {
         let command = try #require(test.hub.sends.last?.command)
         var bodies = ["": String(decoding: command.message.body, as: UTF8.self)]
         for translation in command.translations {
-            bodies[translation.language.text] = String(decoding: translation.body, as: UTF8.self)
+            bodies[translation.key.language?.text ?? ""] = String(decoding: translation.body, as: UTF8.self)
         }
         return bodies
     }

@@ -41,7 +41,7 @@ import Testing
         "schema_steps", "hubs", "tallies", "idempotency_keys", "notification_zones", "pending_targets", "backend_counters",
         "content_orphans", "content_claims",
         "hub_rules", "nodes", "schema_fence", "content_owner", "device_changes", "write_turns", "order_numbers",
-        "outcome_reasons", "key_sets", "audit_heads", "audit_checkpoints", "webhooks",
+        "outcome_reasons", "group_tallies", "key_sets", "audit_heads", "audit_checkpoints", "webhooks",
         "webhook_leases",
     ]
 

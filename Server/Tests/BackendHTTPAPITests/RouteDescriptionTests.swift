@@ -83,11 +83,12 @@ struct RouteDescriptionTests {
         (send.expiresAt, send.collapseID, send.sound) = (Timestamp(seconds: 1), "c", "s")
         send.frequencyCap = "marketing"
         (send.badge, send.thread, send.pushesPerSecond, send.id, send.transactional) = (1, "t", 5, RichID("7"), true)
-        var translation = SendTranslation(language: "sv", message: "m")
+        var translation = SendTranslation(language: "sv", group: "A", message: "m")
         (translation.title, translation.subtitle, translation.altText) = ("t", "s", "a")
         (translation.contentID, translation.thumbID, translation.link) = ("c", "t", "l")
         translation.coupon = send.coupon
         send.translations = [translation]
+        send.split = SendSplit(key: "k", groups: [.init(name: "A", percent: 1)])
         send.template = TemplateUse(name: "n", version: 1, values: ["v": "x"])
         try expect(send, writes: FieldNames.send)
         let receipt = Receipt(richID: try #require(RichID("7")), kind: .action, action: "a", at: Timestamp(seconds: 1))

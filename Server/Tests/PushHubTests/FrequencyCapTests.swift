@@ -1,4 +1,3 @@
-import RichPushModel
 import Testing
 
 @testable import PushHub
@@ -28,14 +27,4 @@ struct FrequencyCapTests {
             "marketing=3/7 d", "marketing=-3/7d", "marketing=3/999999999999999999d", "a23456789012345678901234567890123=1/1d",
         ])
     func malformed(_ text: String) { #expect(FrequencyCap(text) == nil) }
-
-    @Test("a device counts for its user: the signed-in one before the one that a client of the hub protocol named")
-    func recipients() throws {
-        let device = try #require(RecordID("Phone"))
-        let user = Tag.user(try #require(UserName("Ann")))
-        let news = try #require(Tag("news"))
-        #expect(FrequencyCap.recipient(tags: [news, user], userID: "x", device: device) == "username:ann")
-        #expect(FrequencyCap.recipient(tags: [news], userID: "Ann", device: device) == "$userid:{Ann}")
-        #expect(FrequencyCap.recipient(tags: [], userID: nil, device: device) == "device:Phone")
-    }
 }

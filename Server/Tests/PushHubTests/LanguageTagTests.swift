@@ -4,7 +4,7 @@ import Testing
 @Suite("Languages of readers and sends")
 struct LanguageTagTests {
     private static func best(of available: [String], for preference: LanguagePreference) -> String? {
-        preference.best(of: available.compactMap(LanguageTag.init)).map { available[$0] }
+        preference.best(of: available.map { TranslationKey(LanguageTag($0)) }).map { available[$0] }
     }
 
     @Test(

@@ -147,6 +147,7 @@ CREATE TABLE notifications (
     end_order BIGINT,
     languages TEXT COLLATE "C",
     frequency_cap TEXT COLLATE "C",
+    split TEXT COLLATE "C",
     PRIMARY KEY (hub_id, notification_id));
 CREATE INDEX notifications_by_end ON notifications (ended_at);
 CREATE TABLE notification_zones (
@@ -230,6 +231,14 @@ CREATE TABLE tallies (
     outcome TEXT COLLATE "C" NOT NULL,
     targets BIGINT NOT NULL,
     PRIMARY KEY (hub_id, notification_id, slice, platform, outcome));
+CREATE TABLE group_tallies (
+    hub_id BIGINT NOT NULL,
+    notification_id TEXT COLLATE "C" NOT NULL,
+    slice BIGINT NOT NULL,
+    group_number BIGINT NOT NULL,
+    outcome TEXT COLLATE "C" NOT NULL,
+    targets BIGINT NOT NULL,
+    PRIMARY KEY (hub_id, notification_id, slice, group_number, outcome));
 CREATE TABLE outcome_reasons (
     hub_id BIGINT NOT NULL,
     notification_id TEXT COLLATE "C" NOT NULL,
@@ -370,6 +379,7 @@ CREATE TABLE rich_notifications (
     pushes_per_second BIGINT,
     local_time TEXT COLLATE "C",
     frequency_cap TEXT COLLATE "C",
+    split TEXT COLLATE "C",
     hub_key TEXT COLLATE "C" NOT NULL,
     tracking_id TEXT COLLATE "C",
     work TEXT COLLATE "C",
@@ -513,8 +523,11 @@ CREATE TABLE receipts (
     action TEXT COLLATE "C",
     happened_at BIGINT NOT NULL,
     received_at BIGINT NOT NULL,
+    group_number BIGINT,
     PRIMARY KEY (app_id, receipt_key));
 CREATE INDEX receipts_by_notification ON receipts (app_id, rich_id, kind, installation_id);
+CREATE INDEX receipts_by_group ON receipts (app_id, rich_id, group_number, kind, installation_id)
+    WHERE group_number IS NOT NULL;
 CREATE TABLE service_keys (
     app_id BIGINT NOT NULL,
     key_id BIGINT NOT NULL,

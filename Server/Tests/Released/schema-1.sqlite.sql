@@ -147,6 +147,7 @@ CREATE TABLE notifications (
     end_order INTEGER,
     languages TEXT,
     frequency_cap TEXT,
+    split TEXT,
     PRIMARY KEY (hub_id, notification_id));
 CREATE INDEX notifications_by_end ON notifications (ended_at);
 CREATE TABLE notification_zones (
@@ -230,6 +231,14 @@ CREATE TABLE tallies (
     outcome TEXT NOT NULL,
     targets INTEGER NOT NULL,
     PRIMARY KEY (hub_id, notification_id, slice, platform, outcome));
+CREATE TABLE group_tallies (
+    hub_id INTEGER NOT NULL,
+    notification_id TEXT NOT NULL,
+    slice INTEGER NOT NULL,
+    group_number INTEGER NOT NULL,
+    outcome TEXT NOT NULL,
+    targets INTEGER NOT NULL,
+    PRIMARY KEY (hub_id, notification_id, slice, group_number, outcome));
 CREATE TABLE outcome_reasons (
     hub_id INTEGER NOT NULL,
     notification_id TEXT NOT NULL,
@@ -370,6 +379,7 @@ CREATE TABLE rich_notifications (
     pushes_per_second INTEGER,
     local_time TEXT,
     frequency_cap TEXT,
+    split TEXT,
     hub_key TEXT NOT NULL,
     tracking_id TEXT,
     work TEXT,
@@ -513,8 +523,11 @@ CREATE TABLE receipts (
     action TEXT,
     happened_at INTEGER NOT NULL,
     received_at INTEGER NOT NULL,
+    group_number INTEGER,
     PRIMARY KEY (app_id, receipt_key));
 CREATE INDEX receipts_by_notification ON receipts (app_id, rich_id, kind, installation_id);
+CREATE INDEX receipts_by_group ON receipts (app_id, rich_id, group_number, kind, installation_id)
+    WHERE group_number IS NOT NULL;
 CREATE TABLE service_keys (
     app_id INTEGER NOT NULL,
     key_id INTEGER NOT NULL,

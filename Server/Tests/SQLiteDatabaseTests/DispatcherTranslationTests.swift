@@ -16,7 +16,7 @@ struct DispatcherTranslationTests {
     private static func command(_ languages: [String], to audience: String? = nil) throws -> SendCommand {
         var command = SendCommand(
             message: PushMessage(body: body("Hello")), audience: try audience.map { try TagExpression(parsing: $0) })
-        command.translations = try languages.map { PushTranslation(try #require(LanguageTag($0)), body: body($0)) }
+        command.translations = languages.map { PushTranslation(TranslationKey(LanguageTag($0)), body: body($0)) }
         return command
     }
 

@@ -74,7 +74,7 @@ extension RichPushBackend {
         guard var found = facts.notification else { throw Self.unseen }
         if rule.dependsOnEnd(of: found, at: now) { found = try await parts.askedForEnd(of: found) }
         guard let relation = rule.relation(to: found, at: now) else { throw Self.unseen }
-        return (try await parts.translated([found], for: rule.languages(accepting: accepting))[0], relation)
+        return (try await parts.translated([found], for: rule.languages(accepting: accepting), of: principal)[0], relation)
     }
 
     /// The notification, if the caller may manage it: they sent it, or they are an admin. An installation credential manages
@@ -90,12 +90,15 @@ extension RichPushBackend {
 
 /// What the access to one notification and to those of an inbox both ask.
 extension BackendParts {
-    /// The notifications in the reader's languages, as far as they have translations.
+    /// The notifications in the reader's languages and group, as far as they have translations.
     func translated(
-        _ notifications: [RichNotification], for languages: LanguagePreference
+        _ notifications: [RichNotification], for languages: LanguagePreference, of reader: Principal
     ) async throws -> [RichNotification] {
         var places: [RichID: Int] = [:]
-        for notification in notifications { places[notification.id] = languages.best(of: notification.languages) }
+        for notification in notifications where !notification.translations.isEmpty {
+            let group = notification.split?.group(of: reader.name) ?? 0
+            places[notification.id] = languages.best(of: notification.translations, inGroup: group)
+        }
         guard !places.isEmpty else { return notifications }
         let translations = try await store.translations(places)
         return notifications.map { notification in
@@ -103,7 +106,7 @@ extension BackendParts {
                 return notification
             }
             var translated = notification
-            translated.language = notification.languages[place]
+            translated.language = notification.translations[place].language
             (translated.texts, translated.content, translated.thumb) =
                 (translation.texts, translation.content, translation.thumb)
             return translated

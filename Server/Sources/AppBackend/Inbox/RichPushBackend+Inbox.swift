@@ -86,11 +86,11 @@ struct InboxReader {
     private func translated(
         _ found: [(RichNotification, NotificationAccess.Relation)]
     ) async throws -> [(RichNotification, NotificationAccess.Relation)] {
-        guard found.contains(where: { !$0.0.languages.isEmpty }) else { return found }
+        guard found.contains(where: { !$0.0.translations.isEmpty }) else { return found }
         // Those that hold now, whenever the notifications began.
         let bindings = try await parts.store.bindings(of: principal.userID, since: .last, limit: RichPushBackend.bindingLimit)
         let languages = NotificationAccess(principal: principal, bindings: bindings).languages(accepting: accepting)
-        return Array(zip(try await parts.translated(found.map(\.0), for: languages), found.map(\.1)))
+        return Array(zip(try await parts.translated(found.map(\.0), for: languages, of: principal), found.map(\.1)))
     }
 
     /// What a sender sent to others does not count as unread for them.

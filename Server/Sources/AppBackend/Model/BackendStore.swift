@@ -244,6 +244,9 @@ public protocol BackendStore:
     /// How many installations sent each kind for a notification, among `limit` receipts of a kind.
     func receiptCounts(of id: RichID, limit: Int) async throws -> [Receipt.Kind: Int]
 
+    /// How many installations of each group of an A/B test sent each kind of receipt, from group 0 on; counting stops at `limit`.
+    func groupReceipts(of id: RichID, groups: Int, limit: Int) async throws -> [Int: [Receipt.Kind: Int]]
+
     // Rows whose time has passed
     //
     // Each call is one small transaction; `limit` bounds the rows that it deletes, but for the few that belong to one notification itself,

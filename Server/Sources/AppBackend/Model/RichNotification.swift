@@ -15,9 +15,11 @@ public struct RichNotification: Hashable, Sendable {
     public var texts: NotificationTexts
     public var content: ContentRecord?
     public var thumb: ContentRecord?
-    /// In which languages there are translations.
-    public var languages: [LanguageTag] = []
-    /// That of the texts and contents, if they are a translation's.
+    /// For whom there are translations.
+    public var translations: [TranslationKey] = []
+    /// The groups of an A/B test, with their key.
+    public var split: SendSplit?
+    /// That of the texts and contents, if they are a translation's that has one.
     public var language: LanguageTag?
     public var audience: TagExpression
     public var dueAt: Timestamp
@@ -78,7 +80,7 @@ public struct RichTranslation: Hashable, Sendable {
 
 /// A translation that was checked and is to be stored, with all that it takes from the notification.
 public struct TranslationDraft: Hashable, Sendable {
-    public var language: LanguageTag
+    public var key: TranslationKey
     public var texts: NotificationTexts
     public var contentID: String?
     public var thumbID: String?
@@ -86,9 +88,9 @@ public struct TranslationDraft: Hashable, Sendable {
 
     /// Creates a draft.
     public init(
-        language: LanguageTag, texts: NotificationTexts, contentID: String? = nil, thumbID: String? = nil, push: PushTemplate
+        key: TranslationKey, texts: NotificationTexts, contentID: String? = nil, thumbID: String? = nil, push: PushTemplate
     ) {
-        self.language = language
+        self.key = key
         self.texts = texts
         self.contentID = contentID
         self.thumbID = thumbID
@@ -138,7 +140,9 @@ public struct RichNotificationDraft: Hashable, Sendable {
     public var localTime: LocalDelivery?
     /// What holds it back for some users.
     public var cap: FrequencyCap?
-    /// At most `PushTranslation.limit`, each of another language.
+    /// The groups of an A/B test, with their key.
+    public var split: SendSplit?
+    /// At most `PushTranslation.limit`, each with another key.
     public var translations: [TranslationDraft] = []
 
     /// The contents that it needs, each with the name of its field.
@@ -210,21 +214,32 @@ public struct OutgoingPush: Hashable, Sendable {
     public var localTime: LocalDelivery?
     /// What holds it back for some users.
     public var cap: FrequencyCap?
+    /// Its groups.
+    public var split: PushSplit?
     /// The hub's idempotency key: the same however often it is handed over.
     public var hubKey: String
 
     /// Creates a push.
     public init(
         message: PushMessage, translations: [PushTranslation] = [], pushesPerSecond: Int? = nil, localTime: LocalDelivery? = nil,
-        cap: FrequencyCap? = nil, hubKey: String
+        cap: FrequencyCap? = nil, split: PushSplit? = nil, hubKey: String
     ) {
         self.message = message
         self.translations = translations
         self.pushesPerSecond = pushesPerSecond
         self.localTime = localTime
         self.cap = cap
+        self.split = split
         self.hubKey = hubKey
     }
+}
+
+extension SendSplit: StoredAsText {
+    /// As the hub has it; `nil` without a key, and for groups that no hub takes.
+    public var ofPushes: PushSplit? { key.flatMap { PushSplit(key: $0, percents: groups.map(\.percent)) } }
+
+    /// The number of the user's group, from 1; 0 for the rest.
+    public func group(of user: UserName) -> Int { ofPushes?.group(of: PushRecipient(user: user)) ?? 0 }
 }
 
 /// That the clock of each device decides when a push is due.

@@ -107,6 +107,7 @@ extension SendRequest {
             request.kind = kind
         }
         request.thumbID = thumbID ?? request.thumbID
+        request.split = split ?? base.split
         request.translations = translations ?? base.translations
         request.expiresAt = expiresAt
         request.collapseID = collapseID ?? base.collapseID

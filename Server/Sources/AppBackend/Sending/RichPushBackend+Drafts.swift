@@ -27,10 +27,15 @@ extension RichPushBackend {
             nonce: Hexadecimal.random(byteCount: 16), idempotencyKey: key, number: request.id)
         if kind == .sealed { draft.texts.message = parts.settings.neutralText }
         draft.translations = try await translations(of: request, kind: kind, audience: audience, for: principal)
-        guard parts.hub.decidesForDevices || !draft.hasTranslatedPush else {
+        if var split = request.split {
+            split.key = split.key ?? draft.nonce
+            draft.split = split
+        }
+        guard parts.hub.decidesForDevices || !draft.hasTranslatedPush && draft.split == nil else {
             throw ServiceError(
                 .conflict,
-                "translations: the hub elsewhere has one push for all devices; use preview neutral, or send to each language")
+                "translations: the hub elsewhere has one push for all devices; use preview neutral without groups, or several sends"
+            )
         }
         draft.cap = try cap(of: request)
         if draft.style != .silent, request.transactional != true, let quiet = parts.settings.quietHours {
@@ -62,9 +67,7 @@ extension RichPushBackend {
         var drafts: [TranslationDraft] = []
         for (place, translation) in (request.translations ?? []).enumerated() {
             // A repeat that comes after its expiry gets here without the other checks.
-            guard let language = LanguageTag(translation.language) else {
-                throw SendRequestCheck.wrong("translations[\(place)].language", SendRequestCheck.languageRule)
-            }
+            let key = try request.key(of: translation, "translations[\(place)]")
             let translated = request.translated(by: translation)
             let draft = try await ServiceError.inside("translations[\(place)]") {
                 let (content, thumb, own) = try await ownContents(of: translated, for: principal)
@@ -75,7 +78,7 @@ extension RichPushBackend {
                 let push = pushTemplate(of: translated, kind: kind, audience: audience)
                 try push.checkSize()
                 return TranslationDraft(
-                    language: language, texts: translated.texts, contentID: content?.id, thumbID: thumb?.id, push: push)
+                    key: key, texts: translated.texts, contentID: content?.id, thumbID: thumb?.id, push: push)
             }
             drafts.append(draft)
         }
@@ -205,10 +208,23 @@ extension RichNotificationDraft {
 }
 
 extension SendRequest {
-    /// What receivers in one language get.
+    /// For whom the translation is. Throws `invalid-field`.
+    func key(of translation: SendTranslation, _ field: String) throws -> TranslationKey {
+        let place = translation.group.map { name in split?.groups.firstIndex { $0.name == name } }
+        if let place, place == nil { throw SendRequestCheck.wrong("\(field).group", "the name of a group of split") }
+        let group = place.flatMap(\.self).map { $0 + 1 }
+        if group != nil, translation.language == nil { return TranslationKey(nil, group: group) }
+        guard let language = translation.language.flatMap(LanguageTag.init) else {
+            throw SendRequestCheck.wrong("\(field).language", SendRequestCheck.languageRule)
+        }
+        return TranslationKey(language, group: group)
+    }
+
+    /// What receivers in one language or group get.
     func translated(by translation: SendTranslation) -> SendRequest {
         var request = self
         request.translations = nil
+        request.split = nil
         request.title = translation.title ?? title
         request.subtitle = translation.subtitle ?? subtitle
         request.message = translation.message ?? message

@@ -217,29 +217,63 @@ struct SendRequestCheck {
         guard translations.count <= PushTranslation.limit else {
             throw Self.wrong("translations", "a list of at most \(PushTranslation.limit)")
         }
-        var known: Set<LanguageTag> = []
+        try checkSplit()
+        var known: Set<TranslationKey> = []
         for (place, translation) in translations.enumerated() {
             let field = "translations[\(place)]"
-            guard let language = LanguageTag(translation.language) else {
-                throw Self.wrong("\(field).language", Self.languageRule)
-            }
-            guard known.insert(language).inserted else {
+            guard try known.insert(request.key(of: translation, field)).inserted else {
                 throw Self.wrong("\(field).language", "another than those before")
             }
             try ServiceError.inside(field) {
                 try SendRequestCheck(request: request.translated(by: translation), now: now).check()
             }
         }
+        try checkGroups(of: translations)
+    }
+
+    private func checkSplit() throws {
+        guard let split = request.split else { return }
+        guard (1...PushSplit.limit).contains(split.groups.count) else {
+            throw Self.wrong("split.groups", "a list of 1 to \(PushSplit.limit)")
+        }
+        var known: Set<String> = []
+        for (place, group) in split.groups.enumerated() {
+            let isName = group.name.utf8.allSatisfy { $0.isASCIILetterOrDigit || "-_".utf8.contains($0) }
+            guard (1...32).contains(group.name.utf8.count), isName else {
+                throw Self.wrong("split.groups[\(place)].name", "1 to 32 letters, digits, hyphens and underscores")
+            }
+            guard known.insert(group.name).inserted else {
+                throw Self.wrong("split.groups[\(place)].name", "another than those before")
+            }
+            guard (1...100).contains(group.percent) else {
+                throw Self.wrong("split.groups[\(place)].percent", "a number from 1 to 100")
+            }
+        }
+        guard split.groups.reduce(0, { $0 + $1.percent }) <= 100 else {
+            throw ServiceError(.invalidField, "split.groups: together they have more than a hundred percent")
+        }
+        guard split.key.map({ $0.utf8.count <= 64 && HeaderText.isTopic($0) }) ?? true else {
+            throw Self.wrong("split.key", "1 to 64 letters, digits, dots, hyphens and underscores")
+        }
+    }
+
+    /// A group's readers in any other language need a text.
+    private func checkGroups(of translations: [SendTranslation]) throws {
+        for group in Set(translations.compactMap(\.group)).sorted()
+        where !translations.contains(where: { $0.group == group && $0.language == nil }) {
+            throw ServiceError(.invalidField, "translations: the group \(group) needs one without a language")
+        }
     }
 
     /// A sealed request that repeats its text in clear is a mistake that cannot be undone later, so it is refused.
     private func checkSealed() throws {
         guard request.message.isEmpty, request.title == nil, request.subtitle == nil, request.altText == nil,
-            request.link == nil, request.coupon == nil, request.translations == nil
+            request.link == nil, request.coupon == nil, request.translations == nil, request.split == nil
         else {
             throw ServiceError(
                 .invalidField,
-                "message: it must be empty for kind sealed, and title, subtitle, altText, link, coupon and translations absent")
+                "message: it must be empty for kind sealed, and title, subtitle, altText, link, coupon, split and translations absent"
+            )
         }
         guard request.preview != .open else { throw Self.wrong("preview", "neutral for kind sealed") }
         guard request.contentID != nil else { throw Self.wrong("contentId", "present for this kind") }

@@ -142,8 +142,29 @@ extension RichPushBackend {
         var status = Self.status(of: send, telemetry, receipts: counts)
         let waves = try await parts.hub.waves(of: id)
         if !waves.isEmpty { status.localTimes = waves.map(\.shown) }
+        if let split = send.split { status.groups = try await groups(of: send, split, id) }
         return (status, telemetry)
     }
+
+    /// What became of each group. The rest is one if there is any.
+    private func groups(
+        of send: RichNotification, _ split: SendSplit, _ id: NotificationID
+    ) async throws -> [SendStatus.Group] {
+        let outcomes = try await parts.hub.groupOutcomes(of: id)
+        let receipts = try await parts.store.groupReceipts(
+            of: send.id, groups: split.groups.count, limit: Self.countedGroupReceipts)
+        let rest = 100 - split.groups.reduce(0) { $0 + $1.percent }
+        let own = split.groups.enumerated().map { (number: $0 + 1, name: Optional($1.name), percent: $1.percent) }
+        return (own + (rest > 0 ? [(0, nil, rest)] : [])).map { number, name, percent in
+            SendStatus.Group(
+                name: name, percent: percent,
+                outcomes: Dictionary(uniqueKeysWithValues: (outcomes[number] ?? [:]).map { ($0.key.rawValue, $0.value) }),
+                receipts: Dictionary(uniqueKeysWithValues: (receipts[number] ?? [:]).map { ($0.key.rawValue, $0.value) }))
+        }
+    }
+
+    /// Where counting the receipts of a group stops. It reads the index alone.
+    private static let countedGroupReceipts = 1_000_000
 
     /// Where a send stands. Without telemetry the hub has not taken it, or has forgotten it.
     private static func status(

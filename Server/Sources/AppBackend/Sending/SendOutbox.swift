@@ -60,6 +60,7 @@ struct SendOutbox: Sendable {
             idempotencyKey: push.hubKey)
         command.translations = push.translations
         command.cap = push.cap
+        command.split = push.split
         do {
             if let local = push.localTime { try await setMoments(of: local, for: notification.audience, in: &command) }
             return try await parts.hub.send(command)

@@ -6,10 +6,11 @@ import { choices } from "./choices.js";
 import { ask } from "./dialog.js";
 import { KINDS, WITH_FILE, fresh, kindName, missing, notification, repeats, timing, whenText } from "./draft.js";
 import { icon } from "./icons.js";
-import { languageName, languages, translated, written } from "./languages.js";
+import { languages, nameOf, texts, translated, written } from "./languages.js";
 import { button, card, facts, field, heading, input, problem, select } from "./parts.js";
 import { preview } from "./preview.js";
 import { go } from "./route.js";
+import { allWords, split } from "./split.js";
 import { toast } from "./toast.js";
 import { bytes, count } from "./format.js";
 
@@ -63,6 +64,8 @@ function form(state, target) {
         take: () => takeKind(state, kind),
       }))),
       languages(state),
+      split(state),
+      texts(state),
       field("Title", input({ ...bind(state, "title", words), maxlength: "200" })),
       field("Subtitle", input({ ...bind(state, "subtitle", words), maxlength: "200" })),
       field("Message", h("textarea", { ...bind(state, "message", words), class: "input", rows: "3", maxlength: "2000" })),
@@ -95,7 +98,7 @@ function side(state, target) {
 
 function takeKind(state, kind) {
   const { draft } = state;
-  if (draft.kind !== kind) for (const words of [draft, ...draft.translations]) [words.file, words.picture, words.uploaded] = [null, null, null];
+  if (draft.kind !== kind) for (const words of allWords(draft)) [words.file, words.picture, words.uploaded] = [null, null, null];
   draft.kind = kind;
   state.redraw();
 }
@@ -111,7 +114,7 @@ function takeFile(state, words, file) {
 
 /** What the API gets. Uploads each file, once. */
 async function request({ draft }, audienceText) {
-  for (const words of [draft, ...draft.translations]) {
+  for (const words of allWords(draft)) {
     if (!WITH_FILE[draft.kind] || !words.file || words.uploaded) continue;
     const headers = { "Content-Type": words.file.type || "application/octet-stream", "X-File-Name": encodeURIComponent(words.file.name) };
     words.uploaded = await call("POST", "/content", { content: words.file, headers });
@@ -138,7 +141,7 @@ async function attempt(state, work) {
 async function sendTest(state) {
   const answer = await call("POST", "/notifications", { body: await request(state, `username:${state.testName.trim()}`) });
   // A content belongs to one send.
-  for (const words of [state.draft, ...state.draft.translations]) if (words.file) words.uploaded = null;
+  for (const words of allWords(state.draft)) if (words.file) words.uploaded = null;
   toast(`The test is send #${answer.id}.`);
 }
 
@@ -188,7 +191,8 @@ const summary = (draft, audienceText, found) => facts([
   ["Audience", h("code", null, audienceText || "your own devices")],
   ["Devices now", found?.targets === undefined ? undefined : `${found.complete ? "" : "at least "}${count(found.targets)}`],
   ["When", whenText(draft)], ["Kind", kindName(draft)], ["Title", draft.title], ["Message", draft.message],
-  ["Also in", draft.translations.map(({ language }) => languageName(language)).join(", ")],
+  ["Also in", draft.translations.map(nameOf).join(", ")],
+  ["A/B test", draft.groups.map(({ name, percent }) => `${name} ${percent} %`).join(", ")],
   ["File", WITH_FILE[draft.kind] && fileName(draft)], ["Link", draft.kind === "url" && draft.link],
 ]);
 

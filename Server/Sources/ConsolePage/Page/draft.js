@@ -1,6 +1,7 @@
 // A send that is being written: its parts, what it lacks, and what the API gets of it.
 import { moment, localInput } from "./format.js";
-import { TAG, emptyTranslation, filled, languageName } from "./languages.js";
+import { TAG, emptyTranslation, filled, nameOf } from "./languages.js";
+import { fault, groupsBody } from "./split.js";
 
 export const KINDS = [["text", "Message", "text"], ["img", "Picture", "picture"], ["url", "Link", "link"], ["coupon", "Coupon", "coupon"], ["video", "Video", "video"], ["sound", "Sound", "sound"], ["file", "File", "file"]];
 /** The kinds that need a file, and which files the browser offers for them. */
@@ -11,7 +12,7 @@ const DAYS = ["SU", "MO", "TU", "WE", "TH", "FR", "SA"];
 export function fresh() {
   return {
     kind: "text", title: "", subtitle: "", message: "", altText: "", link: "", coupon: { headline: "", code: "", terms: "" }, file: null,
-    picture: null, style: "alert", preview: "open", badge: "", sound: "", thread: "", collapseId: "", expires: "", pace: "", quiet: "", cap: "", translations: [], ownLanguage: "",
+    picture: null, style: "alert", preview: "open", badge: "", sound: "", thread: "", collapseId: "", expires: "", pace: "", quiet: "", cap: "", translations: [], ownLanguage: "", groups: [], splitKey: "",
     when: "now", clock: "zone", at: localInput(Date.now() + HOUR_MILLISECONDS), zone: Intl.DateTimeFormat().resolvedOptions().timeZone, repeat: "", rule: "",
   };
 }
@@ -25,14 +26,17 @@ export function missing(draft) {
   if (draft.kind === "url" && !draft.link.trim()) return "Write the address of the link first.";
   if (draft.kind === "coupon" && !(draft.coupon.headline.trim() && draft.coupon.code.trim())) return "A coupon needs a headline and a code.";
   if (draft.translations.length && !TAG.test(draft.ownLanguage.trim())) return "Say which language the default text is in, such as en.";
-  const empty = draft.translations.find((translation) => Object.keys(translationBody(draft, translation)).length === 1);
-  if (empty) return `Write the text in ${languageName(empty.language)}, or remove the language.`;
-  return null;
+  const isEmpty = (words) => !Object.keys(wordsBody(draft, words)).length;
+  const empty = draft.translations.find(isEmpty);
+  if (empty) return `Write the text in ${nameOf(empty)}, or remove the language.`;
+  const group = draft.groups.find(({ words }) => words && isEmpty(words));
+  if (group) return `Write the text of group ${group.name}, or give it the default text.`;
+  return fault(draft);
 }
 
-/** One language, as `POST /api/v1/notifications` takes it. */
-function translationBody(draft, translation) {
-  const body = { language: translation.language };
+/** What a language or a group has of its own, as `POST /api/v1/notifications` takes it. */
+function wordsBody(draft, translation) {
+  const body = {};
   for (const name of ["title", "subtitle", "message", "altText"]) if (translation[name].trim()) body[name] = translation[name];
   if (WITH_FILE[draft.kind] && (translation.file || translation.uploaded)) body.contentId = translation.uploaded?.id;
   if (draft.kind === "url" && translation.link.trim()) body.link = translation.link.trim();
@@ -45,7 +49,7 @@ const couponBody = (coupon) => Object.fromEntries(Object.entries(coupon).filter(
 /** The language of the default text, as a translation in which everything is that of the send. */
 function ownLanguage({ translations, ownLanguage: text }) {
   const language = text.trim();
-  return translations.some((translation) => translation.language.toLowerCase() === language.toLowerCase()) ? [] : [{ language }];
+  return translations.some((translation) => !translation.group && translation.language.toLowerCase() === language.toLowerCase()) ? [] : [{ language }];
 }
 
 /** The body of `POST /api/v1/notifications`. */
@@ -59,7 +63,13 @@ export function notification(draft, audience, contentId) {
   if (WITH_FILE[draft.kind]) body.contentId = contentId;
   if (draft.kind === "url") body.link = draft.link.trim();
   if (draft.kind === "coupon") body.coupon = couponBody(draft.coupon);
-  if (draft.translations.length) body.translations = [...draft.translations.map((translation) => translationBody(draft, translation)), ...ownLanguage(draft)];
+  if (draft.groups.length) body.split = groupsBody(draft);
+  const translations = [
+    ...draft.translations.map((translation) => ({ language: translation.language, ...(translation.group && { group: translation.group }), ...wordsBody(draft, translation) })),
+    ...(draft.translations.length ? ownLanguage(draft) : []),
+    ...draft.groups.filter(({ words }) => words).map(({ name, words }) => ({ group: name.trim(), ...wordsBody(draft, words) })),
+  ];
+  if (translations.length) body.translations = translations;
   if (draft.expires && draft.when === "now") body.expiresAt = Date.now() + Number(draft.expires) * HOUR_MILLISECONDS;
   return body;
 }
@@ -81,10 +91,16 @@ export function fromNotification(notification) {
   if (notification.pushesPerSecond) draft.pace = String(notification.pushesPerSecond);
   if (notification.transactional) draft.quiet = "ignored";
   draft.cap = notification.frequencyCap ?? "";
-  const [own, others] = [[], []];
-  for (const translation of notification.translations || []) (Object.keys(translation).length === 1 ? own : others).push(translation);
-  draft.ownLanguage = own[0]?.language ?? "";
-  draft.translations = others.map((translation) => texts(translation, { ...emptyTranslation(), language: translation.language }));
+  const all = notification.translations || [];
+  const own = all.find((translation) => translation.language && Object.keys(translation).length === 1);
+  draft.ownLanguage = own?.language ?? "";
+  draft.translations = all.filter((translation) => translation.language && translation !== own)
+    .map((translation) => texts(translation, { ...emptyTranslation(), language: translation.language, group: translation.group }));
+  draft.splitKey = notification.split?.key ?? "";
+  draft.groups = (notification.split?.groups || []).map(({ name, percent }) => {
+    const translation = all.find(({ language, group }) => group === name && !language);
+    return { name, percent: String(percent), words: translation ? texts(translation, emptyTranslation()) : null };
+  });
   return draft;
 }
 

@@ -17,8 +17,17 @@ export function languageName(tag) {
 
 export const emptyTranslation = () => ({ title: "", subtitle: "", message: "", altText: "", link: "", coupon: { headline: "", code: "", terms: "" }, file: null, picture: null });
 
-/** What the fields of the page change: the send, or what it is in one language. */
-export const written = ({ draft, language }) => draft.translations.find((translation) => translation.language === language) || draft;
+/** How a translation is called while it is written: by its language, and by its group if it is for one alone. */
+const keyOf = ({ language, group }) => (group ? `${language}@${group}` : language);
+
+/** The same for the reader. */
+export const nameOf = ({ language, group }) => (group ? `${languageName(language)}, group ${group}` : languageName(language));
+
+/** What the fields of the page change: the send, what it is in one language, or what one group gets. */
+export function written({ draft, language }) {
+  if (language.startsWith("@")) return draft.groups[Number(language.slice(1))]?.words || draft;
+  return draft.translations.find((translation) => keyOf(translation) === language) || draft;
+}
 
 /** What devices in the language that is written get. */
 export function translated(state) {
@@ -31,7 +40,23 @@ export function translated(state) {
 /** The one with what the other has to say in place of it. */
 export const filled = (one, other) => ({ ...one, ...Object.fromEntries(Object.entries(other).filter(([, text]) => text.trim())) });
 
-/** Which language is written, and how others come and go. */
+/** Which of several texts is written. */
+export function texts(state) {
+  const { draft, redraw } = state;
+  const groups = draft.groups.map(({ name, words }, index) => words && { key: `@${index}`, name: `Group ${name}` }).filter(Boolean);
+  const all = [{ key: "", name: "Default" }, ...draft.translations.map((translation) => ({ key: keyOf(translation), name: nameOf(translation) })), ...groups];
+  if (all.length < 2) return null;
+  return h("div", { key: "texts" },
+    choices("Which text you write", { class: "segments" }, all.map(({ key, name }) => ({
+      key: key || "default", isTaken: state.language === key, content: name, properties: { "data-testid": `language-${key || "default"}` }, take: () => {
+        state.language = key;
+        redraw();
+      },
+    }))),
+    state.language && h("p", { class: "note" }, "Fields that you leave empty are those of the default text."));
+}
+
+/** How languages come and go. */
 export function languages(state) {
   const { draft, redraw } = state;
   const take = (language) => {
@@ -41,7 +66,7 @@ export function languages(state) {
   const add = (event) => {
     event?.preventDefault();
     const tag = state.newLanguage.trim().replaceAll("_", "-");
-    const isKnown = draft.translations.some(({ language }) => language.toLowerCase() === tag.toLowerCase());
+    const isKnown = draft.translations.some((translation) => keyOf(translation).toLowerCase() === tag.toLowerCase());
     state.languageError = !TAG.test(tag) ? "Write a language tag, such as sv or pt-BR." : isKnown ? "This language is there already." : null;
     if (state.languageError) return redraw();
     draft.translations.push({ ...emptyTranslation(), language: tag });
@@ -49,22 +74,18 @@ export function languages(state) {
     return take(tag);
   };
   const remove = () => {
-    draft.translations = draft.translations.filter(({ language }) => language !== state.language);
+    draft.translations = draft.translations.filter((translation) => keyOf(translation) !== state.language);
     take("");
   };
   // Without a language the reader opens and closes it.
   return h("details", { class: "more", key: "languages", ...(draft.translations.length > 0 && { open: true }) }, h("summary", null, "Languages"),
-    draft.translations.length > 0 && choices("Language of the texts", { class: "segments" }, ["", ...draft.translations.map(({ language }) => language)].map((language) => ({
-      key: language || "default", isTaken: state.language === language, content: language ? languageName(language) : "Default", properties: { "data-testid": `language-${language || "default"}` },
-      take: () => take(language),
-    }))),
     draft.translations.length > 0 && field("Language of the default text", input({
       name: "own-language", list: "languages", maxlength: "35", value: draft.ownLanguage, oninput: (event) => {
         draft.ownLanguage = event.target.value;
         redraw();
       },
     }), "A device whose user prefers it gets the default text, whichever other languages they speak."),
-    state.language && h("p", { class: "note" }, "Fields that you leave empty are those of the default text. ", button("Remove this language", { onclick: remove })),
+    state.language && !state.language.startsWith("@") && button("Remove this language", { onclick: remove }),
     h("form", { class: "test-send", onsubmit: add },
       field("Add a language", input({
         name: "language", list: "languages", maxlength: "35", value: state.newLanguage, "aria-invalid": state.languageError ? "true" : undefined, oninput: (event) => {

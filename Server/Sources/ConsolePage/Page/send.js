@@ -65,6 +65,13 @@ function about(value) {
   ]));
 }
 
+/** What became of the groups of an A/B test. */
+const groups = (all) => h("table", { class: "numbers", "aria-label": "Groups of the A/B test" },
+  h("thead", null, h("tr", null, ["Group", "Percent", "Devices", "Delivered to APNs", "Opened", "Share that opened"].map((name, index) => h("th", { key: name, scope: "col", class: index ? "end" : "" }, name)))),
+  h("tbody", null, all.map(({ name, percent, outcomes: counts, receipts }) => h("tr", { key: name || "" },
+    h("th", { scope: "row" }, name || "the rest"), h("td", { class: "end" }, count(percent)), h("td", { class: "end" }, count(doneOf({ outcomes: counts }))),
+    h("td", { class: "end" }, count(counts.accepted || 0)), h("td", { class: "end" }, count(receipts.opened || 0)), h("td", { class: "end" }, share(receipts.opened || 0, counts.accepted || 0))))));
+
 function outcomes(status, rate) {
   const { targets, outcomes: counts, reasons = {}, receipts = {} } = status;
   const done = doneOf(status);
@@ -87,6 +94,7 @@ function outcomes(status, rate) {
         h("span", { class: "funnel-name" }, kind),
         h("span", { class: "funnel-bar", "aria-hidden": "true", variables: { "--part": `${Math.min(100, (100 * receipts[kind]) / (counts.accepted || 1))}%` } }),
         h("span", { class: "funnel-count" }, receipts[kind] >= 10_000 ? `${count(receipts[kind])} or more` : count(receipts[kind]))))),
+    status.groups && groups(status.groups),
     failedOf(counts) > 0 && h("p", { class: "hint" }, h("a", { href: "/docs/outcomes" }, "What each outcome means")));
 }
 

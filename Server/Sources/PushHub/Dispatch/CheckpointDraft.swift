@@ -33,8 +33,16 @@ struct CheckpointDraft {
         }
     }
 
-    /// Takes in several targets of Apple's with the same outcome that need nothing else.
-    mutating func count(_ outcome: TargetOutcome, _ number: Int) { checkpoint.tallies[outcome, default: 0] += number }
+    /// Takes in all targets of a plan, which are Apple's, have the same outcome and need nothing else.
+    mutating func count(_ outcome: TargetOutcome, of plan: PagePlan) {
+        checkpoint.tallies[outcome, default: 0] += plan.count
+        guard plan.isSplit else { return }
+        for index in plan.indices { countGroup(index, of: plan, outcome) }
+    }
+
+    private mutating func countGroup(_ index: Int, of plan: PagePlan, _ outcome: TargetOutcome) {
+        checkpoint.groupTallies[plan.page.group(index), default: [:]][outcome, default: 0] += 1
+    }
 
     /// Moves the cursor; `nil` leaves it where it is.
     mutating func walk(to key: SliceKey?, targets: Int) {
@@ -104,6 +112,7 @@ struct CheckpointDraft {
         } else {
             checkpoint.otherTallies[platform, default: [:]][outcome, default: 0] += 1
         }
+        if plan.isSplit { countGroup(index, of: plan, outcome) }
         if plan.pending(index) != nil { checkpoint.settled.append(plan.page.key(index)) }
         if outcome.isFailure { explain(index, of: plan, outcome, reason) }
     }

@@ -72,7 +72,7 @@ extension PageDecision {
     /// The decision on a page whose targets all got their push, as nearly all pages are: no single target needs a report.
     private static func whole(_ plan: PagePlan, _ context: Context) -> PageDecision {
         var draft = CheckpointDraft(context, trouble: nil)
-        draft.count(.accepted, plan.count)
+        draft.count(.accepted, of: plan)
         draft.walk(to: plan.through, targets: plan.count)
         draft.note(.some, isTroubled: false)
         return PageDecision(checkpoint: draft.finished(pause: nil), trouble: nil, answer: .some)

@@ -14,6 +14,8 @@ struct PagePlan: Hashable {
     private(set) var through: SliceKey?
     /// Whether all targets are devices of Apple's.
     let isAppleAlone: Bool
+    /// Whether they are of a send with groups.
+    let isSplit: Bool
     /// What is sent for each template, or translation.
     private(set) var pushes: [TemplateID: RenderedPush] = [:]
     /// Whether targets of the page were left for another one.
@@ -31,6 +33,7 @@ struct PagePlan: Hashable {
         templates: [TemplateID: TemplateRendering] = [:]
     ) {
         isAppleAlone = page.message.format == .native(.apns)
+        isSplit = page.isSplit
         let deadlines = RetryDeadline(expiresAt: page.message.expiresAt, horizon: horizon)
         switch page.work {
         case .wait:

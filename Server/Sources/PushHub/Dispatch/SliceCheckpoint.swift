@@ -50,6 +50,8 @@ public struct SliceCheckpoint: Hashable, Sendable {
     public var badTokens: [BadToken] = []
     /// The same as `tallies` for targets of other platforms.
     public var otherTallies: [Platform: [TargetOutcome: Int]] = [:]
+    /// The same for each group of a send with groups, over all platforms.
+    public var groupTallies: [Int: [TargetOutcome: Int]] = [:]
     /// To be added to the counts of reasons.
     public var reasons: [OutcomeReason: Int] = [:]
     /// Targets that ended without their push, the first of the page.

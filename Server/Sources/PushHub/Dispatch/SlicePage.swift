@@ -60,7 +60,7 @@ public struct SlicePage: Hashable, Sendable {
     public struct DueTargets: Hashable, Sendable {
         /// One for each target.
         private(set) var pending: [PendingTarget]
-        private(set) var targets: TargetPage
+        fileprivate(set) var targets: TargetPage
     }
 
     /// A piece of the walk: the matching records after the cursor in order of key, and how far that is.
@@ -84,6 +84,8 @@ public struct SlicePage: Hashable, Sendable {
     public var message: AcceptedMessage
     /// The pace of the send, if it has one.
     public var pushesPerSecond: Int?
+    /// Whether the send has groups, which are counted apart.
+    public var isSplit = false
     /// What holds the send back for some users.
     public var cap: FrequencyCap?
     /// When the send was due; absent where a store does not know it.
@@ -112,6 +114,30 @@ public struct SlicePage: Hashable, Sendable {
 }
 
 extension SlicePage.Work {
+    /// The targets in their order.
+    public var keys: [SliceKey] {
+        switch self {
+        case .retries(let due): due.targets.indices.map(due.targets.key)
+        case .walk(let walk): walk.targets.indices.map(walk.targets.key)
+        case .wait: []
+        }
+    }
+
+    /// Puts each target that has a choice into its group, with its translation.
+    public mutating func divide(_ choice: (SliceKey) -> (group: Int, translation: TemplateID?)?) {
+        switch self {
+        case .retries(var due):
+            self = .wait
+            due.targets.divide(choice)
+            self = .retries(due)
+        case .walk(var walk):
+            self = .wait
+            walk.targets.divide(choice)
+            self = .walk(walk)
+        case .wait: break
+        }
+    }
+
     /// The templates that the targets have.
     public var templates: Set<TemplateID> {
         switch self {

@@ -29,8 +29,11 @@ public protocol HubSending: Sendable {
     /// without one. Those of other devices may be among them. Throws `conflict` where the hub knows no zones.
     func timeZones(of audience: TagExpression) async throws -> Set<String>
 
-    /// Whether the hub decides for each device what it gets: translations, and frequency caps.
+    /// Whether the hub decides for each device what it gets: translations, groups and frequency caps.
     var decidesForDevices: Bool { get }
+
+    /// How many targets of each group of a send ended with each outcome; empty for a send without groups.
+    func groupOutcomes(of id: NotificationID) async throws -> [Int: [TargetOutcome: Int]]
 
     /// What the frequency cap of a send says of a device; `nil` for a send without one, and for a device that is not known.
     func capCount(of device: RecordID, for id: NotificationID) async throws -> CapCount?
@@ -76,6 +79,9 @@ extension HubSending {
 extension HubSending {
     /// `false`.
     public var decidesForDevices: Bool { false }
+
+    /// None.
+    public func groupOutcomes(of id: NotificationID) async throws -> [Int: [TargetOutcome: Int]] { [:] }
 
     /// `nil`.
     public func capCount(of device: RecordID, for id: NotificationID) async throws -> CapCount? { nil }

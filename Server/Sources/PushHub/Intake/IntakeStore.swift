@@ -117,6 +117,9 @@ public protocol TelemetryStore: Sendable {
         of id: NotificationID, outcome: TargetOutcome?, after place: SliceKey, limit: Int, in hub: HubID
     ) async throws -> [TargetFailure]
 
+    /// How many targets of each group of a send ended with each outcome; empty for a send without groups.
+    func groupOutcomes(of id: NotificationID, in hub: HubID) async throws -> [Int: [TargetOutcome: Int]]
+
     /// What the frequency cap of a send says of a device; `nil` for a send without one, and for an unknown device.
     func capCount(of device: RecordID, for id: NotificationID, in hub: HubID, at now: Timestamp) async throws -> CapCount?
 

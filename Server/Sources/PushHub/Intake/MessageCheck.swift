@@ -33,11 +33,16 @@ struct MessageCheck {
         let translations = command.translations
         let isPossible =
             command.format == .native(.apns) && command.recipients.handles == nil && translations.count <= PushTranslation.limit
-            && Set(translations.map(\.language)).count == translations.count
-        guard isPossible || translations.isEmpty else {
+            && Set(translations.map(\.key)).count == translations.count
+        guard isPossible || translations.isEmpty && command.split == nil else {
             throw ServiceError(
                 .invalidField,
-                "translations are for a native send to an audience, at most \(PushTranslation.limit), each of another language")
+                "translations and groups are for a native send to an audience, at most \(PushTranslation.limit), each for others")
+        }
+        let groups = 0...(command.split?.percents.count ?? 0)
+        guard translations.allSatisfy({ groups.contains($0.key.group ?? 0) && ($0.key.language != nil || $0.key.group != nil) })
+        else {
+            throw ServiceError(.invalidField, "a translation is for a language, or for a group that the send has")
         }
         var accepted = try accepted(command.message, as: command.format, id: id)
         for translation in translations {

@@ -41,6 +41,7 @@ extension NotificationHub {
         send.query = plan.query
         send.waves = plan.waves
         send.cap = command.cap
+        send.split = command.split
         return send
     }
 

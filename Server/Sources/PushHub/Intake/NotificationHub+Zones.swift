@@ -5,6 +5,10 @@ import TagExpressions
 extension NotificationHub {
     public var decidesForDevices: Bool { true }
 
+    public func groupOutcomes(of id: NotificationID) async throws -> [Int: [TargetOutcome: Int]] {
+        try await stores.telemetry.groupOutcomes(of: id, in: self.id)
+    }
+
     public func capCount(of device: RecordID, for id: NotificationID) async throws -> CapCount? {
         try await stores.telemetry.capCount(of: device, for: id, in: self.id, at: clock.now)
     }

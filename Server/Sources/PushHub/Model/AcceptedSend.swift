@@ -29,6 +29,8 @@ public struct AcceptedSend: Hashable, Sendable {
     public var targets: Int?
     /// At most so many pushes leave in a second, by each node.
     public var pushesPerSecond: Int?
+    /// Its groups, if it has some.
+    public var split: PushSplit?
     /// What holds it back for some users.
     public var cap: FrequencyCap?
     public var idempotency: Idempotency?
@@ -80,7 +82,7 @@ public struct AcceptedMessage: Hashable, Sendable {
     /// The caller's expiry; it becomes `apns-expiration` and ends the retries.
     public var expiresAt: Timestamp?
     public var topic: String?
-    /// What devices in these languages get in place of the body.
+    /// What devices in these languages or groups get in place of the body.
     public var translations: [PushTranslation] = []
 
     /// Whether the body is larger than its push service carries: no target gets it. Of a template send each result is judged.

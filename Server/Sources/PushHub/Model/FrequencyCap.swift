@@ -1,4 +1,3 @@
-import RichPushModel
 import WireText
 
 /// How many sends of one kind a user gets at most in a time that ends now.
@@ -51,18 +50,6 @@ public struct FrequencyCap: Hashable, Sendable, CustomStringConvertible {
         guard (1...5).contains(text.utf8.count), text.utf8.allSatisfy({ (0x30...0x39).contains($0) }) else { return nil }
         return Int(text)
     }
-}
-
-extension FrequencyCap {
-    /// Whose sends are counted when a device gets one, as a tag in lower case: that of the signed-in user, else that of the user whom a
-    /// client of the hub protocol named, else that of the device.
-    public static func recipient(tags: some Sequence<Tag>, userID: String?, device: RecordID) -> String {
-        if let user = tags.first(where: { $0.folded.hasPrefix(userPrefix) }) { return user.folded }
-        if let user = userID.flatMap(Tag.addressedUser) { return user.folded }
-        return "device:\(device.text)"
-    }
-
-    private static let userPrefix = "username:"
 }
 
 /// What a cap says of one device and one send.

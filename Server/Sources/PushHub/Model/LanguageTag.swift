@@ -24,16 +24,6 @@ public struct LanguageTag: Hashable, Sendable {
 
     public func hash(into hasher: inout Hasher) { hasher.combine(folded) }
 
-    /// Languages as one column; `nil` for none.
-    public static func stored(_ tags: [LanguageTag]) -> String? {
-        tags.isEmpty ? nil : tags.map(\.text).joined(separator: ",")
-    }
-
-    /// Reads the column.
-    public static func list(stored: String?) -> [LanguageTag] {
-        (stored ?? "").split(separator: ",").compactMap(LanguageTag.init)
-    }
-
     /// What a lookup tries next: the tag without its last part, and without a single letter or digit before that; `nil` at the end.
     fileprivate var fallback: LanguageTag? {
         var parts = text.split(separator: "-").dropLast()
@@ -72,60 +62,98 @@ public struct LanguagePreference: Hashable, Sendable {
     }
 
     /// The form in which storage keeps it.
-    public var stored: String { LanguageTag.stored(tags) ?? "" }
+    public var stored: String { tags.map(\.text).joined(separator: ",") }
 
     /// Reads the stored form.
     public init(stored: String) { self.init(stored.split(separator: ",").map(String.init)) }
 
-    /// The place of the best of these languages by the lookup of RFC 4647 (https://www.rfc-editor.org/rfc/rfc4647#section-3.4); `nil`
+    /// The place of the best of these translations by the lookup of RFC 4647 (https://www.rfc-editor.org/rfc/rfc4647#section-3.4); `nil`
     /// where none fits.
-    public func best(of languages: [LanguageTag]) -> Int? {
+    ///
+    /// - Parameter group: that of the reader in a send with groups. A group with translations of its own gets no other.
+    public func best(of translations: [TranslationKey], inGroup group: Int = 0) -> Int? {
+        let isOwn = group > 0 && translations.contains { $0.group == group }
+        let wantedGroup = isOwn ? group : nil
         for tag in tags {
             var wanted: LanguageTag? = tag
             while let tried = wanted {
-                if let place = languages.firstIndex(of: tried) { return place }
+                if let place = translations.firstIndex(of: TranslationKey(tried, group: wantedGroup)) { return place }
                 wanted = tried.fallback
             }
         }
-        return nil
+        return isOwn ? translations.firstIndex(of: TranslationKey(nil, group: group)) : nil
     }
 }
 
-/// The body of a push for devices in one language.
+/// For whom a translation is: readers in one language, those in one group of a send with groups, or both.
+public struct TranslationKey: Hashable, Sendable {
+    /// Absent for a group's readers in any language that the group has no translation for.
+    public var language: LanguageTag?
+    /// From 1; absent for all that have none of their own.
+    public var group: Int?
+
+    /// Creates a key.
+    public init(_ language: LanguageTag?, group: Int? = nil) {
+        self.language = language
+        self.group = group
+    }
+
+    /// Keys as one column, such as `sv,@2,sv@2`; `nil` for none.
+    public static func stored(_ keys: [TranslationKey]) -> String? {
+        keys.isEmpty ? nil : keys.map { ($0.language?.text ?? "") + ($0.group.map { "@\($0)" } ?? "") }.joined(separator: ",")
+    }
+
+    /// Reads the column.
+    public static func list(stored: String?) -> [TranslationKey] {
+        (stored ?? "").split(separator: ",").map { text in
+            let parts = text.split(separator: "@", omittingEmptySubsequences: false)
+            return TranslationKey(parts.first.flatMap(LanguageTag.init), group: parts.count == 2 ? Int(parts[1]) : nil)
+        }
+    }
+}
+
+/// The body of a push for devices in one language, or in one group.
 public struct PushTranslation: Hashable, Sendable {
     /// The most translations of a send.
     public static let limit = 50
 
-    public var language: LanguageTag
+    public var key: TranslationKey
     public var body: [UInt8]
 
     /// Creates a translation.
-    public init(_ language: LanguageTag, body: [UInt8]) {
-        self.language = language
+    public init(_ key: TranslationKey, body: [UInt8]) {
+        self.key = key
         self.body = body
     }
 }
 
 /// Chooses the translation for each device of a send. Most devices have one of a few preferences, so each is looked up once.
 public struct TranslationChoice: Sendable {
-    /// None for a send without translations.
-    private let languages: [LanguageTag]
-    private var known: [String: TemplateID?] = [:]
+    private struct Reader: Hashable {
+        var preference: String
+        var group: Int
+    }
 
-    /// Takes the languages of a send in their stored form.
+    /// None for a send without translations.
+    private let translations: [TranslationKey]
+    private var known: [Reader: TemplateID?] = [:]
+
+    /// Takes the translations of a send in the stored form of their keys.
     public init(stored: String?) {
-        languages = LanguageTag.list(stored: stored)
+        translations = TranslationKey.list(stored: stored)
     }
 
     /// Whether there is something to choose from.
-    public var isNeeded: Bool { !languages.isEmpty }
+    public var isNeeded: Bool { !translations.isEmpty }
 
-    /// The number of the translation for a device with this stored preference: its place among the languages, from 1. It stands where
+    /// The number of the translation for a device with this stored preference: its place among the translations, from 1. It stands where
     /// a template send has the template. `nil` for the body that the send has besides.
-    public mutating func number(for preference: String) -> TemplateID? {
-        if let number = known[preference] { return number }
-        let number = LanguagePreference(stored: preference).best(of: languages).map { TemplateID(Int64($0) + 1) }
-        if known.count < Self.bound { known[preference] = number }
+    public mutating func number(for preference: String, inGroup group: Int = 0) -> TemplateID? {
+        let reader = Reader(preference: preference, group: group)
+        if let number = known[reader] { return number }
+        let place = LanguagePreference(stored: preference).best(of: translations, inGroup: group)
+        let number = place.map { TemplateID(Int64($0) + 1) }
+        if known.count < Self.bound { known[reader] = number }
         return number
     }
 

@@ -7,7 +7,9 @@ import WireText
 /// A send as a caller asks for it.
 public struct SendCommand: Hashable, Sendable {
     public var message: PushMessage
-    /// What devices in these languages get in place of the message's body. Only for a native send to an audience. The order is part of
+    /// Divides the users into groups, for which there may be translations. Only for a native send to an audience.
+    public var split: PushSplit?
+    /// What devices in these languages or groups get in place of the message's body. Only for a native send to an audience. The order is part of
     /// the send.
     public var translations: [PushTranslation] = []
     /// Which targets of a device it means.
@@ -168,9 +170,12 @@ extension SendCommand {
         // Only if given, so that the digests of sends without it stay what they were before there was such a field.
         if let pushesPerSecond { words.append("pace \(pushesPerSecond)") }
         if let zones { words.append("zones \(zones.wish)") }
+        if let split { words.append("split \(split.stored)") }
         if let cap { words.append("cap \(cap)") }
         for translation in translations {
-            words += ["language \(translation.language.text)", String(decoding: translation.body, as: UTF8.self)]
+            words += [
+                "language \(TranslationKey.stored([translation.key]) ?? "")", String(decoding: translation.body, as: UTF8.self),
+            ]
         }
         if format != .native(.apns) { words.append("format \(format.text)") }
         if let handles = recipients.handles { words.append("handles \(handles.map(\.text).joined(separator: " "))") }

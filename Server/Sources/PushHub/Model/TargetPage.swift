@@ -12,6 +12,8 @@ public struct TargetPage: Sendable {
         public var version: Int64
         public var template: TemplateID?
         public var isSkipped: Bool
+        /// Its group in a send with groups.
+        var group: UInt8 = 0
 
         /// Creates the numbers of a row.
         public init(
@@ -51,7 +53,7 @@ public struct TargetPage: Sendable {
     }
 
     private struct Row {
-        let numbers: Numbers
+        var numbers: Numbers
         let extent: Extent
         /// Where its platform stands.
         let platform: UInt16
@@ -90,6 +92,14 @@ public struct TargetPage: Sendable {
         rows.append(Row(numbers: numbers, extent: extent, platform: place(of: .apns), isGone: true))
     }
 
+    mutating func divide(_ choice: (SliceKey) -> (group: Int, translation: TemplateID?)?) {
+        for index in rows.indices {
+            guard let own = choice(rows[index].numbers.key) else { continue }
+            rows[index].numbers.group = UInt8(clamping: own.group)
+            rows[index].numbers.template = own.translation
+        }
+    }
+
     /// Neighbouring targets mostly have the same platform, so the search begins at the end.
     private mutating func place(of platform: Platform) -> UInt16 {
         if let known = platforms.lastIndex(of: platform) { return UInt16(known) }
@@ -107,6 +117,8 @@ extension TargetPage {
     func version(_ index: Int) -> Int64 { rows[index].numbers.version }
     /// What is filled in for it, in a template send; in one with translations, the number of its own.
     func template(_ index: Int) -> TemplateID? { rows[index].numbers.template }
+    /// Its group in a send with groups; 0 for none.
+    func group(_ index: Int) -> Int { Int(rows[index].numbers.group) }
     func isGone(_ index: Int) -> Bool { rows[index].isGone }
 
     func handle(_ index: Int) -> DeviceToken { DeviceToken(canonical: text(rows[index].extent.token)) }

@@ -136,7 +136,7 @@ private enum NotificationSQL {
 
     private static let own = [
         "rich_id", "sender_id", "sender_name", "kind", "style", "title", "subtitle", "message", "alt_text", "audience", "due_at",
-        "expires_at", "completed_at", "recalled_at", "tracking_id", "refused", "start_order", "end_order", "languages",
+        "expires_at", "completed_at", "recalled_at", "tracking_id", "refused", "start_order", "end_order", "languages", "split",
     ]
 
     /// The columns in the order in which `notification` reads them.
@@ -164,7 +164,8 @@ private enum NotificationSQL {
             completedAt: try row.optionalMoment(12), endOrder: try row.optionalInteger(17).map(OrderNumber.init),
             recalledAt: try row.optionalMoment(13), trackingID: try row.optionalText(14).flatMap { NotificationID($0) },
             isRefused: try row.integer(15) != 0)
-        notification.languages = LanguageTag.list(stored: try row.optionalText(18))
+        notification.translations = TranslationKey.list(stored: try row.optionalText(18))
+        notification.split = try row.optionalText(19).flatMap { SendSplit(storedText: $0) }
         return notification
     }
 

@@ -29,13 +29,17 @@ extension SQLBackendStore {
         return try await writing { transaction in
             // A notification that was removed meanwhile must not leave receipts behind that nothing removes.
             for user in Set(receipts.map(\.user)) { try transaction.requireUser(user) }
-            let known = try Set(receipts.map(\.receipt.richID)).filter { try transaction.exists($0) }
+            var splits: [RichID: SendSplit?] = [:]
+            for id in Set(receipts.map(\.receipt.richID)) {
+                guard let row = try transaction.row(ReceiptSQL.selectSplit, id) else { continue }
+                splits[id] = .some(try row.optionalText(0).flatMap { SendSplit(storedText: $0) })
+            }
             let new = try receipts.filter { stored in
                 let receipt = stored.receipt
-                guard known.contains(receipt.richID) else { return false }
+                guard let split = splits[receipt.richID] else { return false }
                 let inserted = try transaction.run(
                     ReceiptSQL.insert, stored.key, receipt.richID, stored.user, stored.installation, receipt.kind.rawValue,
-                    receipt.action, receipt.at, now)
+                    receipt.action, receipt.at, now, try transaction.group(of: stored.user, in: split))
                 return inserted > 0
             }
             try transaction.tell(of: new, eventID: event, at: now)
@@ -53,6 +57,19 @@ extension SQLBackendStore {
         }
     }
 
+    public func groupReceipts(of id: RichID, groups: Int, limit: Int) async throws -> [Int: [Receipt.Kind: Int]] {
+        try await reading { transaction in
+            var counts: [Int: [Receipt.Kind: Int]] = [:]
+            for group in 0...groups {
+                for kind in Receipt.Kind.allCases {
+                    let row = try transaction.row(ReceiptSQL.countOfGroup, id, group, kind.rawValue, limit)
+                    if let count = try row?.integer(0), count > 0 { counts[group, default: [:]][kind] = Int(count) }
+                }
+            }
+            return counts
+        }
+    }
+
     public func receiptCounts(of id: RichID, limit: Int) async throws -> [Receipt.Kind: Int] {
         try await reading { transaction in
             try Receipt.Kind.allCases.reduce(into: [:]) { counts, kind in
@@ -64,6 +81,12 @@ extension SQLBackendStore {
 }
 
 extension BackendTransaction {
+    /// The group of the user in an A/B test.
+    fileprivate func group(of user: UserID, in split: SendSplit?) throws -> Int? {
+        guard let split, let user = try self.user(user) else { return nil }
+        return split.group(of: user.name)
+    }
+
     /// Says to webhooks what an installation reported for the first time: one event for each user and installation.
     fileprivate func tell(of receipts: [StoredReceipt], eventID: String, at now: Timestamp) throws {
         let reports = Dictionary(grouping: receipts) { "\($0.user.number) \($0.installation.text)" }.sorted { $0.key < $1.key }
@@ -85,17 +108,18 @@ extension BackendTransaction {
 extension SQLStatement { static let ofReceipts = ReceiptSQL.all }
 
 private enum ReceiptSQL {
-    static let all = [insertMark, deleteMark, selectMark, insert, select, count]
+    static let all = [insertMark, deleteMark, selectMark, selectSplit, insert, select, count, countOfGroup]
 
     static let insertMark = SQLStatement(
         "INSERT INTO read_marks (app_id, user_id, rich_id, read_at) VALUES ($1, $2, $3, $4) ON CONFLICT DO NOTHING")
     static let deleteMark = SQLStatement("DELETE FROM read_marks WHERE app_id = $1 AND user_id = $2 AND rich_id = $3")
     static let selectMark = SQLStatement("SELECT read_at FROM read_marks WHERE app_id = $1 AND user_id = $2 AND rich_id = $3")
+    static let selectSplit = SQLStatement("SELECT split FROM rich_notifications WHERE app_id = $1 AND rich_id = $2")
     static let insert = SQLStatement(
         """
         INSERT INTO receipts
-            (app_id, receipt_key, rich_id, user_id, installation_id, kind, action, happened_at, received_at)
-        VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9) ON CONFLICT DO NOTHING
+            (app_id, receipt_key, rich_id, user_id, installation_id, kind, action, happened_at, received_at, group_number)
+        VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10) ON CONFLICT DO NOTHING
         """)
     /// By kind, as the index has them.
     static let select = SQLStatement(
@@ -103,6 +127,12 @@ private enum ReceiptSQL {
         SELECT action, happened_at FROM receipts
         WHERE app_id = $1 AND rich_id = $2 AND kind = $3 AND installation_id = $4 AND user_id = $5
         ORDER BY happened_at, receipt_key LIMIT 10
+        """)
+    static let countOfGroup = SQLStatement(
+        """
+        SELECT COUNT(*) FROM (
+            SELECT DISTINCT installation_id FROM receipts
+            WHERE app_id = $1 AND rich_id = $2 AND group_number = $3 AND kind = $4 LIMIT $5) AS counted
         """)
     static let count = SQLStatement(
         """

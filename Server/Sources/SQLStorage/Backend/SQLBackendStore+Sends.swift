@@ -29,10 +29,11 @@ extension SQLBackendStore {
                 collapseID: try row.optionalText(3), expiresAt: try row.optionalMoment(4))
             return OutgoingPush(
                 message: message,
-                translations: try transaction.pushTranslations(of: id, LanguageTag.list(stored: try row.optionalText(8))),
+                translations: try transaction.pushTranslations(of: id, TranslationKey.list(stored: try row.optionalText(8))),
                 pushesPerSecond: try row.optionalInteger(6).map(Int.init),
                 localTime: try row.optionalText(7) == nil ? nil : try row.parsed(7) { LocalDelivery(storedText: $0) },
-                cap: try row.optionalText(9).flatMap(FrequencyCap.init), hubKey: try row.text(5))
+                cap: try row.optionalText(9).flatMap(FrequencyCap.init),
+                split: try row.optionalText(10).flatMap { SendSplit(storedText: $0) }?.ofPushes, hubKey: try row.text(5))
         }
     }
 
@@ -151,17 +152,17 @@ extension BackendTransaction {
         }
     }
 
-    /// The number of the translation at this place among the languages of the notification.
+    /// The number of the translation at this place among those of the notification.
     static func translationID(_ id: RichID, _ place: Int) -> Int64 { Int64(id.number) * 64 + Int64(place) }
 
     /// The last place that a translation can have.
     static let lastPlace = 63
 
-    fileprivate func pushTranslations(of id: RichID, _ languages: [LanguageTag]) throws -> [PushTranslation] {
+    fileprivate func pushTranslations(of id: RichID, _ keys: [TranslationKey]) throws -> [PushTranslation] {
         try zip(
-            languages, rows(SendSQL.selectPushTranslations, Self.translationID(id, 0), Self.translationID(id, Self.lastPlace))
-        ).compactMap { language, row in
-            try row.optionalBytes(0).map { PushTranslation(language, body: $0) }
+            keys, rows(SendSQL.selectPushTranslations, Self.translationID(id, 0), Self.translationID(id, Self.lastPlace))
+        ).compactMap { key, row in
+            try row.optionalBytes(0).map { PushTranslation(key, body: $0) }
         }
     }
 
@@ -176,7 +177,8 @@ extension BackendTransaction {
             draft.audience.description, now, draft.expiresAt, push.body, push.pushType ?? "alert", push.priority ?? 10,
             push.collapseID, "rich:\(id):\(draft.nonce)", OutboxWork.Task.send.rawValue,
             draft.step == nil ? now + Self.handOverTime : now, draft.pushesPerSecond, order,
-            try draft.localTime?.storedText, LanguageTag.stored(draft.translations.map(\.language)), draft.cap?.description)
+            try draft.localTime?.storedText, TranslationKey.stored(draft.translations.map(\.key)), draft.cap?.description,
+            try draft.split?.storedText)
     }
 }
 
@@ -192,7 +194,7 @@ private enum SendSQL {
     static let selectPush = SQLStatement(
         """
         SELECT push_body, push_type, priority, collapse_id, expires_at, hub_key, pushes_per_second,
-            local_time, languages, frequency_cap
+            local_time, languages, frequency_cap, split
         FROM rich_notifications
         WHERE app_id = $1 AND rich_id = $2
         """)
@@ -219,9 +221,9 @@ private enum SendSQL {
         INSERT INTO rich_notifications
             (app_id, rich_id, sender_id, sender_name, kind, style, title, subtitle, message, alt_text, content_id, thumb_id,
              audience, due_at, expires_at, push_body, push_type, priority, collapse_id, hub_key, work, work_at,
-             pushes_per_second, start_order, local_time, languages, frequency_cap, refused)
+             pushes_per_second, start_order, local_time, languages, frequency_cap, split, refused)
         VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21, $22,
-            $23, $24, $25, $26, $27, 0)
+            $23, $24, $25, $26, $27, $28, 0)
         """)
     static let insertKey = SQLStatement("INSERT INTO audience_index (app_id, audience_key, rich_id) VALUES ($1, $2, $3)")
     static let insertIdempotencyKey = SQLStatement(

@@ -11,40 +11,25 @@ struct FrequencyCounts {
     /// Counts the send for the recipients of the targets, as far as the cap allows. Returns the targets of all others.
     func hold(_ targets: [SliceKey], _ connection: any SQLConnection) throws -> Set<SliceKey> {
         var held: Set<SliceKey> = []
-        for start in stride(from: 0, to: targets.count, by: Self.chunk) {
-            let recipients = try recipients(of: targets[start..<min(start + Self.chunk, targets.count)], connection)
-            let names = Self.padded(Set(recipients.map(\.name)).sorted().map(SQLValue.text))
+        for start in stride(from: 0, to: targets.count, by: RecipientRows.chunk) {
+            // A device that has gone since it was read has no recipient, and its push meets the end that the service has for it.
+            let rows = try RecipientRows.read(
+                targets[start..<min(start + RecipientRows.chunk, targets.count)], in: hub, connection)
+            let names = RecipientRows.padded(Set(rows.map(\.recipient.name)).sorted().map(SQLValue.text))
             guard !names.isEmpty else { continue }
             try connection.run(Self.insert, key + times + [.integer(Int64(cap.limit))] + names)
             let counted = Set(try connection.rows(Self.selectCounted, key + names).map { try $0.text(0) })
-            held.formUnion(recipients.lazy.filter { !counted.contains($0.name) }.map(\.target))
+            held.formUnion(rows.lazy.filter { !counted.contains($0.recipient.name) }.map(\.target))
         }
         return held
     }
 
     /// What the cap says of a device now; `nil` for one that is not known.
     func read(of device: RecordID, _ connection: any SQLConnection) throws -> CapCount? {
-        guard let row = try connection.row(Self.selectDevice, [.integer(hub.number), .text(device.text)]),
-            let recipient = try Self.recipient(row)
-        else { return nil }
-        let values: [SQLValue] = key + [.text(recipient.name), .integer((now - cap.window).milliseconds)]
+        guard let row = try RecipientRows.read(device, in: hub, connection) else { return nil }
+        let values: [SQLValue] = key + [.text(row.recipient.name), .integer((now - cap.window).milliseconds)]
         guard let counts = try connection.row(Self.selectCounts, values) else { return nil }
         return CapCount(cap: cap, isCounted: try counts.integer(0) > 0, others: Int(try counts.integer(1)))
-    }
-
-    /// A device that has gone since it was read has no recipient, and its push meets the end that the service has for it.
-    private func recipients(
-        of targets: ArraySlice<SliceKey>, _ connection: any SQLConnection
-    ) throws -> [(target: SliceKey, name: String)] {
-        let keys = Self.padded(targets.map { .integer($0.number) })
-        return try connection.rows(Self.selectDevices, [.integer(hub.number)] + keys).compactMap(Self.recipient)
-    }
-
-    private static func recipient(_ row: SQLRow) throws -> (target: SliceKey, name: String)? {
-        guard let device = RecordID(try row.text(1)) else { return nil }
-        let name = FrequencyCap.recipient(
-            tags: DeviceRow.tags(try row.text(2)), userID: try row.optionalText(3), device: device)
-        return (SliceKey(try row.integer(0)), name)
     }
 
     /// `$1` to `$3` of every statement on counts.
@@ -54,18 +39,10 @@ struct FrequencyCounts {
     private var times: [SQLValue] {
         [now, now - cap.window, now + cap.window].map { .integer($0.milliseconds) }
     }
-
-    /// How many targets one statement takes. A statement has the same text for any number of them: the last is repeated.
-    private static let chunk = 100
-
-    private static func padded(_ values: [SQLValue]) -> [SQLValue] {
-        guard let last = values.last else { return [] }
-        return values + Array(repeating: last, count: chunk - values.count)
-    }
 }
 
 extension FrequencyCounts {
-    static let all = [selectDevices, selectDevice, insert, selectCounted, selectCounts, delete, deleteOld]
+    static let all = [insert, selectCounted, selectCounts, delete, deleteOld]
 
     /// Those of one recipient.
     static let delete = SQLStatement("DELETE FROM frequency_counts WHERE hub_id = $1 AND recipient = $2")
@@ -75,11 +52,8 @@ extension FrequencyCounts {
             SELECT hub_id, cap, recipient, notification_id FROM frequency_counts WHERE counts_until < $1 LIMIT $2)
         """)
 
-    private static let columns = "SELECT slice_key, record_id, tags, user_id FROM devices WHERE hub_id = $1 AND "
-    private static let selectDevices = SQLStatement(composed: columns + "slice_key IN (\(SQLStatement.places(chunk, from: 2)))")
-    private static let selectDevice = SQLStatement(composed: columns + "record_id = $2")
-
-    private static let names = (0..<chunk).map { $0 == 0 ? "(CAST($8 AS TEXT))" : "($\($0 + 8))" }.joined(separator: ", ")
+    private static let names = (0..<RecipientRows.chunk).map { $0 == 0 ? "(CAST($8 AS TEXT))" : "($\($0 + 8))" }.joined(
+        separator: ", ")
     private static let insert = SQLStatement(
         composed: """
             INSERT INTO frequency_counts (hub_id, cap, notification_id, counted_at, counts_until, recipient)
@@ -93,7 +67,7 @@ extension FrequencyCounts {
     private static let selectCounted = SQLStatement(
         composed: """
             SELECT recipient FROM frequency_counts
-            WHERE hub_id = $1 AND cap = $2 AND notification_id = $3 AND recipient IN (\(SQLStatement.places(chunk, from: 4)))
+            WHERE hub_id = $1 AND cap = $2 AND notification_id = $3 AND recipient IN (\(SQLStatement.places(RecipientRows.chunk, from: 4)))
             """)
     private static let selectCounts = SQLStatement(
         """

@@ -244,6 +244,7 @@ extension SQLHubStore {
         piece("pending_targets", "notification_id, slice, slice_key"),
         piece("idempotency_keys", "idempotency_key"),
         piece("tallies", "notification_id, slice, platform, outcome"),
+        piece("group_tallies", "notification_id, slice, group_number, outcome"),
         piece("outcome_reasons", "notification_id, slice, platform, outcome, reason"),
         piece("target_failures", "notification_id, slice, slice_key"),
         piece("direct_handles", "notification_id, position"),

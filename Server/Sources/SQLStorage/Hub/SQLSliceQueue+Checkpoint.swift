@@ -24,6 +24,7 @@ extension SQLSliceQueue {
         let slice = Array(key(checkpoint.lease).prefix(3))
         guard try moveLease(checkpoint, connection) else { return .refused }
         try addTallies(checkpoint, slice, connection)
+        try GroupTallies.add(checkpoint, slice, connection)
         try FailureRows.add(checkpoint, slice, connection)
         for key in checkpoint.settled { try connection.run(deletePending, slice + [.integer(key.number)]) }
         for target in checkpoint.pending { try connection.run(putPending, slice + values(target)) }
@@ -141,6 +142,44 @@ extension SQLSliceQueue {
         """
         UPDATE notifications SET state = $3, ended_at = $4, end_order = $5, audience_query = NULL
         WHERE hub_id = $1 AND notification_id = $2
+        """)
+}
+
+/// What became of the targets of each group of a send.
+enum GroupTallies {
+    /// Adds what a checkpoint says. `slice` is hub, notification and number.
+    static func add(_ checkpoint: SliceCheckpoint, _ slice: [SQLValue], _ connection: any SQLConnection) throws {
+        for (group, tallies) in checkpoint.groupTallies.sorted(by: { $0.key < $1.key }) {
+            for (outcome, count) in tallies.sorted(by: { $0.key.rawValue < $1.key.rawValue }) {
+                let values: [SQLValue] = [.integer(Int64(group)), .text(outcome.rawValue), .integer(Int64(count))]
+                try connection.run(insert, slice + values)
+            }
+        }
+    }
+
+    /// Those of a send. `send` is hub and notification.
+    static func read(_ send: [SQLValue], _ connection: any SQLConnection) throws -> [Int: [TargetOutcome: Int]] {
+        var groups: [Int: [TargetOutcome: Int]] = [:]
+        try connection.forEachRow(select, send) { row in
+            guard let outcome = TargetOutcome(rawValue: try row.text(1)) else { throw SQLFault.unexpectedColumn(1) }
+            groups[Int(try row.integer(0)), default: [:]][outcome] = Int(try row.integer(2))
+        }
+        return groups
+    }
+
+    static let all = [insert, select, delete]
+
+    static let delete = SQLStatement("DELETE FROM group_tallies WHERE hub_id = $1 AND notification_id = $2")
+    private static let insert = SQLStatement(
+        """
+        INSERT INTO group_tallies (hub_id, notification_id, slice, group_number, outcome, targets) VALUES ($1, $2, $3, $4, $5, $6)
+        ON CONFLICT (hub_id, notification_id, slice, group_number, outcome)
+        DO UPDATE SET targets = group_tallies.targets + excluded.targets
+        """)
+    private static let select = SQLStatement(
+        """
+        SELECT group_number, outcome, CAST(SUM(targets) AS BIGINT) FROM group_tallies WHERE hub_id = $1 AND notification_id = $2
+        GROUP BY group_number, outcome
         """)
 }
 

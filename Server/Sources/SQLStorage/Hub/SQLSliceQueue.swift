@@ -262,6 +262,10 @@ extension SQLSliceQueue {
             if page.work == .wait, canWalk {
                 page.work = .walk(try Self.walk(request, audience, page.message.format, connection))
             }
+            if let split = try row.optionalText(18).flatMap(PushSplit.init(stored:)) {
+                try Self.divide(
+                    &page, split, TranslationChoice(stored: row.optionalText(16)), in: request.lease.id.hub, connection)
+            }
             if page.message.format == .template {
                 page.templates = try TemplateRows.contents(of: page.work.templates, in: request.lease.id.hub, connection)
             } else {
@@ -296,7 +300,7 @@ extension SQLSliceQueue {
             mark: try row.optionalInteger(8).map(OrderNumber.init) ?? .last, now: request.now,
             wave: try row.optionalInteger(15).map {
                 SendAudience.Wave(notification: slice.notification, moment: Timestamp(milliseconds: $0))
-            }, translations: TranslationChoice(stored: try row.optionalText(16)))
+            }, translations: TranslationChoice(stored: try row.optionalText(18) == nil ? row.optionalText(16) : nil))
     }
 
     /// The compiled audience. One that an older program stored, or a newer one in another form, is compiled here.
@@ -350,7 +354,7 @@ extension SQLSliceQueue {
             (SELECT COUNT(*) FROM pending_targets p
                 WHERE p.hub_id = s.hub_id AND p.notification_id = s.notification_id AND p.slice = s.slice),
             COALESCE(s.moment, n.due_at), COALESCE(s.audience_query, n.audience_query), s.moment,
-            n.languages, n.frequency_cap
+            n.languages, n.frequency_cap, n.split
         FROM slices s JOIN notifications n ON n.hub_id = s.hub_id AND n.notification_id = s.notification_id
         WHERE s.hub_id = $1 AND s.notification_id = $2 AND s.slice = $3 AND s.epoch = $4 AND s.owner IS NOT NULL
         """)

@@ -67,6 +67,10 @@ public struct SQLTelemetryStore: TelemetryStore {
         }
     }
 
+    public func groupOutcomes(of id: NotificationID, in hub: HubID) async throws -> [Int: [TargetOutcome: Int]] {
+        try await database.reading { try GroupTallies.read([.integer(hub.number), .text(id.text)], $0) }
+    }
+
     public func capCount(
         of device: RecordID, for id: NotificationID, in hub: HubID, at now: Timestamp
     ) async throws -> CapCount? {
@@ -84,6 +88,7 @@ public struct SQLTelemetryStore: TelemetryStore {
             let ended = try connection.rows(Self.deleteEnded, values)
             for row in ended {
                 try connection.run(Self.deleteTallies, row.values)
+                try connection.run(GroupTallies.delete, row.values)
                 try FailureRows.delete(row.values, connection)
                 try connection.run(DirectRows.delete, row.values)
                 try connection.run(ZoneRows.delete, row.values)

@@ -13,8 +13,8 @@ enum TranslationRows {
         }
     }
 
-    /// The languages in the form that `TranslationChoice` reads; `nil` for a send without translations.
-    static func languages(of send: AcceptedSend) -> String? { LanguageTag.stored(send.message.translations.map(\.language)) }
+    /// Their keys in the form that `TranslationChoice` reads; `nil` for a send without translations.
+    static func keys(of send: AcceptedSend) -> String? { TranslationKey.stored(send.message.translations.map(\.key)) }
 
     /// The bodies that targets of a page get.
     static func bodies(

@@ -131,7 +131,7 @@ extension FirstSchema {
             // `completed_at` is the moment at which the hub was done with it, `ended_at` that at which it was completed, recalled or refused.
             //
             // The columns from `push_body` on are the outbox: the push for the hub, the local time at which it is due (`LocalDelivery` in
-            // JSON), its frequency cap, the idempotency key under which the hub gets it, the notification id that the hub gave, and what is left to do from
+            // JSON), its frequency cap, the groups of an A/B test (`SendSplit` in JSON), the idempotency key under which the hub gets it, the notification id that the hub gave, and what is left to do from
             // `work_at` on.
             """
             CREATE TABLE rich_notifications (
@@ -164,6 +164,7 @@ extension FirstSchema {
                 pushes_per_second \(integer),
                 local_time \(text),
                 frequency_cap \(text),
+                split \(text),
                 hub_key \(text) NOT NULL,
                 tracking_id \(text),
                 work \(text),
@@ -335,6 +336,7 @@ extension FirstSchema {
             CREATE INDEX read_marks_by_notification ON read_marks (app_id, rich_id);
             """,
             // One receipt of an installation. `receipt_key` is a digest of what makes two receipts the same, so that a repeat counts once.
+            // `group_number` is the user's group in a send with groups.
             """
             CREATE TABLE receipts (
                 app_id \(integer) NOT NULL,
@@ -346,7 +348,10 @@ extension FirstSchema {
                 action \(text),
                 happened_at \(integer) NOT NULL,
                 received_at \(integer) NOT NULL,
+                group_number \(integer),
                 PRIMARY KEY (app_id, receipt_key));
+            CREATE INDEX receipts_by_group ON receipts (app_id, rich_id, group_number, kind, installation_id)
+                WHERE group_number IS NOT NULL;
             CREATE INDEX receipts_by_notification ON receipts (app_id, rich_id, kind, installation_id);
             """,
             // One key of a service, as SHA-256 of its secret, and the user (`account_id`) for whom it acts. `scopes` and `networks` are texts with

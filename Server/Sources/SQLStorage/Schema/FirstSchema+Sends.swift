@@ -13,6 +13,7 @@ extension FirstSchema {
             // A record belongs to the audience if its order number is at most `order_mark`, which is absent while a send waits for its
             // time. `open_slices` counts the slices that are not done. `languages` are those of `notification_translations`, in the
             // order of their numbers from 1. `frequency_cap` is the cap as the settings say it, such as `marketing=3/7d`.
+            // `split` has the groups (`PushSplit`), and then the keys in `languages` name them.
             """
             CREATE TABLE notifications (
                 hub_id \(integer) NOT NULL,
@@ -39,6 +40,7 @@ extension FirstSchema {
                 end_order \(integer),
                 languages \(text),
                 frequency_cap \(text),
+                split \(text),
                 PRIMARY KEY (hub_id, notification_id));
             CREATE INDEX notifications_by_end ON notifications (ended_at);
             """,
@@ -158,6 +160,17 @@ extension FirstSchema {
                 outcome \(text) NOT NULL,
                 targets \(integer) NOT NULL,
                 PRIMARY KEY (hub_id, notification_id, slice, platform, outcome));
+            """,
+            // The same counts for one group of a send with groups, over all platforms; 0 is the rest.
+            """
+            CREATE TABLE group_tallies (
+                hub_id \(integer) NOT NULL,
+                notification_id \(text) NOT NULL,
+                slice \(integer) NOT NULL,
+                group_number \(integer) NOT NULL,
+                outcome \(text) NOT NULL,
+                targets \(integer) NOT NULL,
+                PRIMARY KEY (hub_id, notification_id, slice, group_number, outcome));
             """,
             // How many targets of one slice had an outcome for one reason of the push service.
             """

@@ -7,7 +7,8 @@ import Testing
 public enum ReadingStorePromises {
     /// Every promise.
     public static let all: [StoragePromise<any BackendStore>] = [
-        marks, countsReceiptsOnce, countsInstallations, boundsCounts, removesNotifications, waitsForWork, removesBindings,
+        marks, countsReceiptsOnce, countsGroups, countsInstallations, boundsCounts, removesNotifications, waitsForWork,
+        removesBindings,
         locksOut, shows, erases, remembersSweeps,
     ]
 
@@ -83,6 +84,37 @@ public enum ReadingStorePromises {
         #expect(try await store.receiptCounts(of: id(1), limit: 99) == [.action: 2])
         #expect(try await store.receiptCounts(of: id(2), limit: 99) == [.opened: 1])
         #expect(try await store.receiptCounts(of: id(3), limit: 99).isEmpty)
+    }
+
+    private static let countsGroups = StoragePromise<any BackendStore>(
+        "receipts of a send with groups are counted by the group of the user"
+    ) { store in
+        var users: [User] = []
+        for name in ["ada", "bob", "cy", "dee", "eve", "fay"] { users.append(try await Sample.user(name, in: store)) }
+        let split = SendSplit(key: "spring", groups: [.init(name: "A", percent: 50), .init(name: "B", percent: 30)])
+        var draft = try Sample.draft(from: users[0], to: "a")
+        draft.split = split
+        let sent = try await Sample.send(draft, in: store)
+        #expect(sent.split == split)
+        #expect(try await store.push(of: sent.id)?.split == PushSplit(key: "spring", percents: [50, 30]))
+        let plain = try await Sample.send(try Sample.draft(from: users[0], to: "a"), in: store)
+        #expect(plain.split == nil)
+        var expected: [Int: [Receipt.Kind: Int]] = [:]
+        for user in users {
+            let phones = user.name.text == "eve" ? ["1", "2"] : ["1"]
+            for phone in phones {
+                for id in [sent.id, plain.id] {
+                    let receipts = [try Sample.receipt(id, .opened, of: user, "\(user.name.text)-\(phone)")]
+                    _ = try await store.record(receipts, at: Sample.start)
+                    _ = try await store.record(receipts, at: Sample.start)
+                }
+            }
+            expected[split.group(of: user.name), default: [:]][.opened, default: 0] += phones.count
+        }
+        #expect(try await store.groupReceipts(of: sent.id, groups: 2, limit: 99) == expected)
+        #expect(try await store.groupReceipts(of: sent.id, groups: 2, limit: 1).values.allSatisfy { $0 == [.opened: 1] })
+        #expect(try await store.groupReceipts(of: plain.id, groups: 2, limit: 99).isEmpty)
+        #expect(try await store.receiptCounts(of: sent.id, limit: 99) == [.opened: 7])
     }
 
     private static let boundsCounts = StoragePromise<any BackendStore>(

@@ -287,6 +287,62 @@ def a_send_has_a_text_for_each_language(page, user):
             raise Failure(f"a reader of {language} gets {found['message']}")
 
 
+def unfold(page, summary):
+    page.driver.execute_script(
+        "[...document.querySelectorAll('#main summary')].find((node) => node.textContent === arguments[0]).click()", summary)
+
+
+def groups_get_texts_of_their_own_and_are_counted(page, user):
+    """The page of the send counts the group that the user is in, and the user reads the text of that group."""
+    go(page, "compose")
+    page.press("kind-text")
+    fill(page, "title", "The sale begins")
+    fill(page, "message", "Text of group A")
+    unfold(page, "A/B test")
+    page.press("add-group")
+    has(page, "Group B", "Own text")
+    page.press("send")
+    has(page, "Write the text of group B, or give it the default text.")
+    fill(page, "message", "Text of group B")
+    page.wait("the text of group B on the drawn phone", lambda: "Text of group B" in text_of(page, ".device-frame"))
+    fill(page, "percent-0", "60")
+    page.press("send")
+    has(page, "The groups have more than 100 percent together.")
+    fill(page, "percent-0", "50")
+    page.settled()
+    page.shot("console-groups")
+    page.press("language-default")
+    page.wait("the text of group A", lambda: field(page, "message").get_property("value") == "Text of group A")
+    page.press("audience-people")
+    fill(page, "people", user)
+    the_count_is_right(page, user)
+    unfold(page, "More options")
+    fill(page, "cap", "marketing")
+    page.press("send")
+    page.press("confirm")
+    page.wait("the refusal of a cap that the settings do not have", lambda: "frequency-caps" in text_of(page, "body"))
+    if page.all("cancel"):
+        page.press("cancel")
+    fill(page, "cap", " ")
+    page.press("send")
+    page.wait("the groups in the question", lambda: "A 50 %, B 50 %" in text_of(page, "dialog"))
+    page.press("confirm")
+    page.wait("the page of the send", lambda: (heading(page) or "").startswith("Send #"))
+    has(page, "Share that opened", "completed")
+    number = heading(page).removeprefix("Send #")
+    credentials = {"Authorization": "Basic " + base64.b64encode(f"{user}:{user}".encode()).decode()}
+
+    def ask(path):
+        request = urllib.request.Request(f"{page.base}/api/v1/notifications/{number}/{path}", headers=credentials)
+        with urllib.request.urlopen(request, timeout=DEADLINE) as answer:
+            return json.load(answer)
+
+    own = [group["name"] for group in ask("status")["groups"] if group["outcomes"].get("accepted")]
+    if [ask("details")["message"]] != [f"Text of group {name}" for name in own]:
+        raise Failure(f"the user is in {own} and reads {ask('details')['message']}")
+    page.shot("console-send-groups")
+
+
 def a_template_is_saved_filled_and_changed(page, user):
     go(page, "compose")
     page.press("kind-text")
@@ -676,7 +732,7 @@ def a_session_that_ended_asks_to_sign_in(page, user):
 STEPS = [
     the_page_of_the_phones_opens_it, it_says_what_it_sends_before_it_does, it_explains_a_send, a_test_goes_to_one_person, a_send_goes_to_one_device,
     a_picture_is_shown_before_it_is_sent, mistakes_are_named_before_anything_leaves,
-    a_large_audience_is_confirmed_by_its_number, a_schedule_is_made_and_cancelled, a_send_goes_by_the_clock_of_each_device, a_send_has_a_text_for_each_language, a_template_is_saved_filled_and_changed, a_person_is_added_and_erased, a_key_is_shown_once,
+    a_large_audience_is_confirmed_by_its_number, a_schedule_is_made_and_cancelled, a_send_goes_by_the_clock_of_each_device, a_send_has_a_text_for_each_language, groups_get_texts_of_their_own_and_are_counted, a_template_is_saved_filled_and_changed, a_person_is_added_and_erased, a_key_is_shown_once,
     a_hub_is_added_and_removed, a_setting_is_found_with_its_origin, a_webhook_is_tried_and_removed, a_webhook_that_may_not_be_is_refused_with_the_reason, what_was_done_is_in_the_audit, health_shows_the_checks,
     every_screen_fits_and_can_be_read, a_long_list_keeps_the_document_small, the_keyboard_is_enough, the_first_screen_is_light, a_person_is_found_changed_and_signed_out,
     a_session_that_ended_asks_to_sign_in,

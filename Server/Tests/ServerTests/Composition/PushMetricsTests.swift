@@ -244,6 +244,8 @@ private struct StubTelemetry: TelemetryStore {
 
     func errors(of id: NotificationID, notedAt moment: Timestamp, limit: Int, in hub: HubID) async throws -> [SendError] { [] }
 
+    func groupOutcomes(of id: NotificationID, in hub: HubID) async throws -> [Int: [TargetOutcome: Int]] { [:] }
+
     func capCount(of device: RecordID, for id: NotificationID, in hub: HubID, at now: Timestamp) async throws -> CapCount? { nil }
 
     func sweep(endedBefore moment: Timestamp, at now: Timestamp, limit: Int) async throws -> Int { 0 }
