@@ -263,8 +263,8 @@ extension SQLSliceQueue {
                 page.work = .walk(try Self.walk(request, audience, page.message.format, connection))
             }
             if let split = try row.optionalText(18).flatMap(PushSplit.init(stored:)) {
-                try Self.divide(
-                    &page, split, TranslationChoice(stored: row.optionalText(16)), in: request.lease.id.hub, connection)
+                let choice = TranslationChoice(stored: try row.optionalText(16))
+                try RecipientRows.divide(&page, split, choice, in: request.lease.id.hub, connection)
             }
             if page.message.format == .template {
                 page.templates = try TemplateRows.contents(of: page.work.templates, in: request.lease.id.hub, connection)
