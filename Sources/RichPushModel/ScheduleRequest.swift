@@ -17,6 +17,8 @@ public struct ScheduleRequest: Hashable, Sendable, Codable {
     public var except: [String]?
     /// For how long after the moment at which it is due each send may be read and is worth a push, in seconds.
     public var expiresAfterSeconds: Int?
+    /// Whether another person has to approve it first. Then it may have no time: it is due when it is approved.
+    public var approval: Bool?
 
     /// Creates a request that is due at a moment.
     public init(_ notification: SendRequest, at sendAt: Timestamp? = nil) {
@@ -25,17 +27,21 @@ public struct ScheduleRequest: Hashable, Sendable, Codable {
     }
 
     private enum CodingKeys: String, CodingKey {
-        case notification, sendAt, localTime, timeZone, fallbackTimeZone, recurrence = "repeat", except, expiresAfterSeconds
+        case notification, sendAt, localTime, timeZone, fallbackTimeZone, recurrence = "repeat", except, expiresAfterSeconds, approval
     }
 }
 
 /// A send that was scheduled, as its sender and administrators see it.
 public struct ScheduleStatus: Hashable, Sendable, Codable {
     public var id: Int64
-    /// `waiting`, `ended`, `cancelled`, or `failed`: then `fault` says why it will not be sent.
+    /// Counts its changes; an approval names the one that was looked at.
+    public var revision: Int64
+    /// `proposed` until another person approves it, `waiting`, `ended`, `cancelled`, or `failed`: then `fault` says why it will not be sent.
     public var state: String
     /// The name of the user whose send it is.
     public var sender: String
+    /// Who approved it, if that was needed.
+    public var approvedBy: String?
     public var createdAt: Timestamp
     /// What was asked for.
     public var request: ScheduleRequest
@@ -55,10 +61,11 @@ public struct ScheduleStatus: Hashable, Sendable, Codable {
 
     /// Creates a status.
     public init(
-        id: Int64, state: String, sender: String, createdAt: Timestamp, request: ScheduleRequest, next: [Timestamp], sent: Int,
+        id: Int64, revision: Int64 = 1, state: String, sender: String, createdAt: Timestamp, request: ScheduleRequest, next: [Timestamp], sent: Int,
         missed: Int, lastSend: RichID?, fault: String?
     ) {
         self.id = id
+        self.revision = revision
         self.state = state
         self.sender = sender
         self.createdAt = createdAt

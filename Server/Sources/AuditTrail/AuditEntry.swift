@@ -33,6 +33,7 @@ public enum AuditAction: String, Sendable, CaseIterable, Codable {
     case sendRecalled = "send.recalled"
     case scheduleCreated = "schedule.created"
     case scheduleChanged = "schedule.changed"
+    case scheduleApproved = "schedule.approved"
     case scheduleEnded = "schedule.ended"
     case templateChanged = "template.changed"
     case templateRemoved = "template.removed"

@@ -18,13 +18,14 @@ extension BackendRoutes {
         }
         add(.get, "schedules", for: .readSends, to: router) { call in
             let query = try call.query("sender", "state", "before", "limit")
-            guard query["state"].map({ $0 == Schedule.State.waiting.rawValue }) ?? true else {
-                throw ServiceError(.invalidField, "state: it must be waiting, or absent for all")
+            let state = query["state"].flatMap(Schedule.State.init(rawValue:))
+            guard [.waiting, .proposed].contains(state) || query["state"] == nil else {
+                throw ServiceError(.invalidField, "state: it must be waiting or proposed, or absent for all")
             }
             let limit = try query.number("limit", in: 1...RichPushBackend.schedulePageLimit)
             return try .json(
                 await backend.schedules(
-                    sender: query["sender"], isWaiting: query["state"] != nil, before: query["before"], limit: limit,
+                    sender: query["sender"], state: state, before: query["before"], limit: limit,
                     for: call.principal))
         }
         add(.get, "schedules/{id}", for: .readSends, to: router) { call in
@@ -36,6 +37,12 @@ extension BackendRoutes {
             let id = try call.objectID()
             return try .json(
                 await backend.changeSchedule(id, to: try await scheduleRequest(call), for: call.principal))
+        }
+        add(.post, "schedules/{id}/approval", for: .approve, to: router) { call in
+            _ = try call.query()
+            let id = try call.objectID()
+            let body = try await call.request.readJSON(ApprovalBody.self, known: ["revision"], limits: options.json)
+            return try .json(await backend.approveSchedule(id, revision: body.revision, for: call.principal))
         }
         add(.delete, "schedules/{id}", for: .recall, to: router) { call in
             _ = try call.query()
@@ -49,9 +56,15 @@ extension BackendRoutes {
     }
 }
 
+/// The body of `POST /api/v1/schedules/{id}/approval`.
+private struct ApprovalBody: Decodable {
+    var revision: Int64
+}
+
 extension FieldNames {
     /// `ScheduleRequest`.
     fileprivate static let schedule = Set(send.map { "notification.\($0)" }).union([
         "notification", "sendAt", "localTime", "timeZone", "fallbackTimeZone", "repeat", "except", "expiresAfterSeconds",
+        "approval",
     ])
 }

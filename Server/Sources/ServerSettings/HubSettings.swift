@@ -62,6 +62,12 @@ public struct NotificationSettings: SettingGroup {
         How many sends of a kind a user gets at most, such as marketing=3/7d for three in seven days. It counts sends that name it \
         (frequencyCap), for all devices of a user together. A send beyond that is not pushed to the user, and is still in their inbox.
         """)
+    package let approvalAbove = Setting(
+        "approval-above", .optional(.integer(1...10_000)), default: nil,
+        """
+        A person who sends to more devices than this needs the approval of another person: a sender or an administrator. Service keys need \
+        none. Without it no send needs an approval.
+        """)
     package let defaultPicturePath = Setting(
         "default-picture-path", .optional(.path), default: nil,
         "The picture of a notification that is sent without a body, as the first clients do. Without it the built-in one is used."
@@ -194,6 +200,9 @@ extension SettingsResolver {
         if secret != nil, !settings.notifications.frequencyCaps.isEmpty {
             complain(
                 \.notifications.frequencyCaps, "cannot be kept with a hub elsewhere, which does not count sends by user")
+        }
+        if secret != nil, settings.notifications.approvalAbove != nil {
+            complain(\.notifications.approvalAbove, "cannot be kept with a hub elsewhere, which does not count audiences")
         }
         guard let secret, let name else { return }
         do throws(ConnectionStringFault) {

@@ -51,6 +51,7 @@ public enum ServiceErrorCode: String, Sendable, CaseIterable {
     case unauthenticated = "unauthenticated"
     case forbidden = "forbidden"
     case crossSite = "cross-site"
+    case approvalRequired = "approval-required"
     case tooManyAttempts = "too-many-attempts"
     case tooManyRequests = "too-many-requests"
     case overloaded = "overloaded"

@@ -33,6 +33,9 @@ struct ScheduleArguments: ParsableArguments {
             valueName: "rule"))
     var recurrence: String?
 
+    @Flag(help: "Ask another person to approve it first. Without --at it leaves when it is approved.")
+    var approval = false
+
     func validate() throws {
         guard zone == "device" || fallbackZone == nil else {
             throw ValidationError("--fallback-zone goes with --zone device")
@@ -48,9 +51,10 @@ struct ScheduleArguments: ParsableArguments {
 
     /// The request for a notification; `nil` when it leaves at once.
     func request(for notification: SendRequest) -> ScheduleRequest? {
-        guard let at else { return nil }
-        guard let zone else { return ScheduleRequest(notification, at: Timestamp(argument: at)) }
-        var request = ScheduleRequest(notification)
+        guard at != nil || approval else { return nil }
+        var request = ScheduleRequest(notification, at: zone == nil ? at.flatMap(Timestamp.init(argument:)) : nil)
+        request.approval = approval ? true : nil
+        guard let zone else { return request }
         (request.localTime, request.timeZone, request.fallbackTimeZone) = (at, zone, fallbackZone)
         request.recurrence = recurrence
         return request
@@ -59,28 +63,29 @@ struct ScheduleArguments: ParsableArguments {
 
 extension SendNotificationCommand {
     func validateForSchedule() throws {
-        guard schedule.at != nil else { return }
+        guard schedule.at != nil || schedule.approval else { return }
         guard hub.hub == nil, !seal, !wait else {
-            throw ValidationError("--at goes neither with --hub nor with --seal or --wait")
+            throw ValidationError("--at and --approval go neither with --hub nor with --seal or --wait")
         }
     }
 
     /// Schedules the send, if it does not leave at once. Whether it did.
     func sendLater(_ client: BackendHTTPClient, _ notification: SendRequest, idempotencyKey key: String) async throws -> Bool {
-        guard schedule.at != nil else { return false }
+        guard schedule.at != nil || schedule.approval else { return false }
         var notification = notification
         if let content { notification.contentID = try await client.upload(content).id }
         guard let request = schedule.request(for: notification) else { return false }
         let answer = try await client.schedule(request, idempotencyKey: key)
-        print(json ? try JSONOutput.text(of: answer) : "schedule \(answer.id)\ndue \(ScheduleTable.next(answer))")
+        let due = answer.state == "proposed" && answer.next.isEmpty ? "when it is approved" : ScheduleTable.next(answer)
+        print(json ? try JSONOutput.text(of: answer) : "schedule \(answer.id)\nstate \(answer.state)\ndue \(due)")
         return true
     }
 }
 
 struct SchedulesCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "schedules", abstract: "List and cancel sends that are due later; `clarion send --at` makes them.",
-        subcommands: [List.self, Cancel.self], defaultSubcommand: List.self)
+        commandName: "schedules", abstract: "List, approve and cancel sends that are due later; `clarion send --at` makes them.",
+        subcommands: [List.self, Approve.self, Cancel.self], defaultSubcommand: List.self)
 
     struct List: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
@@ -91,6 +96,9 @@ struct SchedulesCommand: AsyncParsableCommand {
 
         @Flag(help: "List also those that are over.")
         var all = false
+
+        @Flag(help: "List the proposals that wait for an approval, those of others too if you may approve them.")
+        var proposed = false
 
         @Option(help: "How many to list, 1 to 1000.")
         var limit = 100
@@ -106,11 +114,34 @@ struct SchedulesCommand: AsyncParsableCommand {
             try await server.client().use { client in
                 var (schedules, next) = ([ScheduleStatus](), String?.none)
                 repeat {
-                    let page = try await client.schedules(isWaiting: !all, before: next, limit: min(100, limit - schedules.count))
+                    let page = try await client.schedules(
+                        state: proposed ? "proposed" : all ? nil : "waiting", before: next, limit: min(100, limit - schedules.count))
                     schedules += page.schedules
                     next = page.next
                 } while next != nil && schedules.count < limit
                 print(json ? try JSONOutput.text(of: schedules) : ScheduleTable.table(schedules).description)
+            }
+        }
+    }
+
+    struct Approve: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(
+            abstract: "Approve the proposal of another person.",
+            discussion: "Look at it first: `clarion schedules --proposed --json` shows what is sent to whom.")
+
+        @OptionGroup var server: ServerArguments
+
+        @Argument(help: "The id of the proposal.")
+        var id: Int64
+
+        @Option(help: "The revision that you have looked at. Without it the latest is approved.")
+        var revision: Int64?
+
+        func run() async throws {
+            try await server.client().use { client in
+                let seen = if let revision { revision } else { try await client.schedule(id).revision }
+                let answer = try await client.approveSchedule(id, revision: seen)
+                print("approved \(id)\ndue \(ScheduleTable.next(answer))")
             }
         }
     }
@@ -161,8 +192,17 @@ extension BackendHTTPClient {
             as: ScheduleStatus.self)
     }
 
-    fileprivate func schedules(isWaiting: Bool, before: String?, limit: Int) async throws -> ScheduleList {
-        let query = Self.query(["state": isWaiting ? "waiting" : nil, "before": before, "limit": "\(limit)"])
+    fileprivate func schedule(_ id: Int64) async throws -> ScheduleStatus {
+        try await answer(to: message(.GET, "\(Self.path)/\(id)"), as: ScheduleStatus.self)
+    }
+
+    fileprivate func approveSchedule(_ id: Int64, revision: Int64) async throws -> ScheduleStatus {
+        let body = try JSONEncoder().encode(["revision": revision])
+        return try await answer(to: message(.POST, "\(Self.path)/\(id)/approval", json: body), as: ScheduleStatus.self)
+    }
+
+    fileprivate func schedules(state: String?, before: String?, limit: Int) async throws -> ScheduleList {
+        let query = Self.query(["state": state, "before": before, "limit": "\(limit)"])
         return try await answer(to: message(.GET, Self.path + query), as: ScheduleList.self)
     }
 

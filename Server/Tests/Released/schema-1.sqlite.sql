@@ -445,11 +445,13 @@ CREATE TABLE schedules (
     repeat_digest BLOB,
     created_at INTEGER NOT NULL,
     asked_at INTEGER NOT NULL,
+    approved_by TEXT,
     ended_at INTEGER,
     PRIMARY KEY (app_id, schedule_id));
 CREATE INDEX schedules_by_attempt ON schedules (app_id, attempt_at, schedule_id) WHERE attempt_at IS NOT NULL;
 CREATE INDEX schedules_by_owner ON schedules (app_id, owner_id, schedule_id);
-CREATE INDEX schedules_that_wait ON schedules (app_id, owner_id) WHERE state = 'waiting';
+CREATE INDEX schedules_that_wait ON schedules (app_id, owner_id) WHERE state IN ('waiting', 'proposed');
+CREATE INDEX schedules_that_are_proposed ON schedules (app_id, schedule_id) WHERE state = 'proposed';
 CREATE UNIQUE INDEX schedules_by_repeat_key ON schedules (app_id, owner_id, repeat_key) WHERE repeat_key IS NOT NULL;
 CREATE INDEX schedules_by_end ON schedules (app_id, ended_at) WHERE ended_at IS NOT NULL;
 CREATE TABLE message_templates (

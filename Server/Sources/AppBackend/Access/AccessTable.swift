@@ -18,6 +18,7 @@ public enum BackendOperation: String, Sendable, CaseIterable {
     case readSends = "read the status of a send"
     case explain = "explain what a user got"
     case recall = "recall a send"
+    case approve = "approve a send"
     case readTemplates = "read message templates"
     case changeTemplates = "change message templates"
     case readUsers = "read users"
@@ -81,6 +82,7 @@ public enum AccessTable {
         row(.readSends, own, own, all, all, [.send: own, .status: all]),
         row(.explain, none, none, all, all, [.status: all]),
         row(.recall, own, own, all, none, [.send: own]),
+        row(.approve, none, all, all, none),
         row(.readTemplates, none, all, all, all, [.send: all]),
         row(.changeTemplates, none, all, all, none),
         row(.readUsers, none, none, all, all, [.users: all]),

@@ -102,6 +102,8 @@ public struct BackendSettings: Sendable, Hashable {
     public var quietHours: QuietHours?
     /// The zone of devices that report none.
     public var quietHoursZone = "UTC"
+    /// To how many devices a person may send alone; `nil` for any number.
+    public var approvalAbove: Int?
     /// How many sends of a kind a user gets at most, each with another name.
     public var frequencyCaps: [FrequencyCap] = []
     /// What Apple carries in place of the texts when the preview is neutral.

@@ -14,6 +14,8 @@ import TagExpressions
 public struct Schedule: Hashable, Sendable {
     /// Whether it is still due; the raw value is stored.
     public enum State: String, Sendable {
+        /// Another person has to approve it before it waits.
+        case proposed
         case waiting, ended, cancelled, failed
     }
 
@@ -28,6 +30,8 @@ public struct Schedule: Hashable, Sendable {
     public var missed: Int
     public var lastSend: RichID?
     public var fault: String?
+    /// The name of the user who approved it.
+    public var approvedBy: String?
     public var createdAt: Timestamp
     /// When it was created or changed last.
     public var askedAt: Timestamp
@@ -60,6 +64,9 @@ public struct ScheduleDraft: Hashable, Sendable {
     public var audience: TagExpression
     /// When it is due next; `nil` when it is over.
     public var next: ScheduleOccurrence?
+
+    /// Whether it waits at once, or for an approval.
+    public var state: Schedule.State { request.approval == true ? .proposed : .waiting }
 
     /// Creates a draft.
     public init(
@@ -110,16 +117,16 @@ public struct ScheduleStep: Hashable, Sendable {
 public struct ScheduleQuery: Hashable, Sendable {
     /// Of one user, or of all for `nil`.
     public var owner: UserID?
-    /// Whether only those are listed that are still due.
-    public var isWaiting: Bool
+    /// Only those in this state.
+    public var state: Schedule.State?
     /// Only lower numbers.
     public var below: Int64?
     public var limit: Int
 
     /// Creates a question.
-    public init(of owner: UserID? = nil, isWaiting: Bool = false, below: Int64? = nil, limit: Int) {
+    public init(of owner: UserID? = nil, state: Schedule.State? = nil, below: Int64? = nil, limit: Int) {
         self.owner = owner
-        self.isWaiting = isWaiting
+        self.state = state
         self.below = below
         self.limit = limit
     }
@@ -139,9 +146,16 @@ public protocol ScheduleStore: Sendable {
         _ draft: ScheduleDraft, key: IdempotencyKey?, limit: Int, at now: Timestamp, audit entry: AuditEntry?
     ) async throws -> Schedule
 
-    /// Replaces what waits under this revision; `nil` when it has changed or is over. Throws `not-found` as `addSchedule` does.
+    /// Replaces what waits, or is proposed, under this revision; `nil` when it has changed or is over. Throws `not-found` as `addSchedule` does.
     func replaceSchedule(
         _ id: Int64, revision: Int64, with draft: ScheduleDraft, at now: Timestamp, audit entry: AuditEntry?
+    ) async throws -> Schedule?
+
+    /// Lets a proposal wait, as it stands under this revision: `request` and `next` say when it is due. `nil` when it has changed or is no
+    /// proposal any more.
+    func approveSchedule(
+        _ id: Int64, revision: Int64, as request: ScheduleRequest, next: ScheduleOccurrence, by name: UserName, at now: Timestamp,
+        audit entry: AuditEntry?
     ) async throws -> Schedule?
 
     /// Takes a schedule further without a send. Whether it waited under this revision.
@@ -150,7 +164,8 @@ public protocol ScheduleStore: Sendable {
     /// Notes why a send that was due failed, and puts the next attempt off. Whether the schedule waited under this revision.
     func postponeSchedule(_ id: Int64, revision: Int64, until moment: Timestamp, fault: String) async throws
 
-    /// Ends what waits, under this revision or any for `nil`. Its contents expire now unless something else uses them. Whether it waited.
+    /// Ends what waits, or is proposed, under this revision or any for `nil`. Its contents expire now unless something else uses them.
+    /// Whether there was something to end.
     func endSchedule(
         _ id: Int64, revision: Int64?, as end: Schedule.State, fault: String?, at now: Timestamp, audit entry: AuditEntry?
     ) async throws -> Bool

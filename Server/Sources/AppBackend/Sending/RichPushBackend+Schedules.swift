@@ -20,6 +20,7 @@ extension RichPushBackend {
         // A retry that arrives when it is due or over still gets its answer, so the time counts for the first only.
         if let key, let earlier = try await parts.store.schedule(repeating: key, of: principal.userID) { return shown(earlier) }
         try checked.get()
+        if request.approval != true { try await requireApproval(of: checkedDraft.audience, for: principal) }
         try countSend(of: principal)
         let draft = try await withWrittenContent(checkedDraft, for: principal)
         let now = parts.clock.now
@@ -38,6 +39,8 @@ extension RichPushBackend {
         guard let old = try await parts.store.schedule(id), old.draft.owner == principal.userID else { throw Self.noSchedule }
         let (checkedDraft, _, checked) = try await checked(request, idempotencyKey: nil, for: principal)
         try checked.get()
+        // An approval was for what it was before.
+        if request.approval != true { try await requireApproval(of: checkedDraft.audience, for: principal) }
         let draft = try await withWrittenContent(checkedDraft, for: principal)
         let now = parts.clock.now
         let entry = principal.entry(.scheduleChanged, at: now, object: "\(id)", details: Self.details(of: draft))
@@ -47,11 +50,39 @@ extension RichPushBackend {
         return shown(new)
     }
 
-    /// Cancels a schedule of the caller (an admin: any). What it has sent stays sent. Throws `not-found` for any other, and for one that
-    /// is over.
+    /// Lets the proposal of another person wait for its time. One without a time, or whose rule begins earlier, is due from now on.
+    ///
+    /// - Parameter revision: the one that the caller has looked at.
+    ///
+    /// Throws `not-found` for what the caller may not see, `forbidden` for a proposal of the caller, and `conflict` for what is no
+    /// proposal, has changed since, or whose time has passed.
+    public func approveSchedule(_ id: Int64, revision: Int64, for principal: Principal) async throws -> ScheduleStatus {
+        try principal.requireAll(.approve)
+        guard let found = try await parts.store.schedule(id), found.state == .proposed || found.draft.owner == principal.userID
+        else { throw Self.noSchedule }
+        guard found.draft.owner != principal.userID else {
+            throw ServiceError(.forbidden, "you asked for this send yourself; another person has to approve it")
+        }
+        let now = parts.clock.now
+        var request = found.draft.request
+        if request.hasNoTime { request.sendAt = now }
+        let timing = try ScheduleTiming(request, zones: parts.zones)
+        let next = found.draft.request.hasNoTime ? ScheduleOccurrence(number: 0, dueAt: now) : timing.first(after: now)
+        guard let next else { throw ServiceError(.conflict, "its time has passed; the sender has to propose another one") }
+        let entry = principal.entry(.scheduleApproved, at: now, object: "\(id)", details: "due=\(next.dueAt.milliseconds)")
+        let approved = try await parts.store.approveSchedule(
+            id, revision: revision, as: request, next: next, by: principal.name, at: now, audit: entry)
+        guard let approved else {
+            throw ServiceError(.conflict, "this proposal was changed, approved or cancelled just now; look at it again")
+        }
+        return shown(approved)
+    }
+
+    /// Cancels a schedule of the caller (an admin: any; who may approve: any proposal). What it has sent stays sent. Throws `not-found` for
+    /// any other, and for one that is over.
     public func cancelSchedule(_ id: Int64, for principal: Principal) async throws {
         let extent = try principal.require(.recall)
-        guard let found = try await parts.store.schedule(id), found.draft.owner == principal.userID || extent == .all else {
+        guard let found = try await parts.store.schedule(id), isVisible(found, extent, to: principal) else {
             throw Self.noSchedule
         }
         let now = parts.clock.now
@@ -61,25 +92,32 @@ extension RichPushBackend {
         else { throw Self.noSchedule }
     }
 
-    /// One schedule of the caller, or for a caller who may read all sends any. Throws `not-found`.
+    /// One schedule of the caller, or for a caller who may read all sends any. Who may approve sees all proposals. Throws `not-found`.
     public func schedule(_ id: Int64, for principal: Principal) async throws -> ScheduleStatus {
         let extent = try principal.require(.readSends)
-        guard let found = try await parts.store.schedule(id), found.draft.owner == principal.userID || extent == .all else {
+        guard let found = try await parts.store.schedule(id), isVisible(found, extent, to: principal) else {
             throw Self.noSchedule
         }
         return shown(found)
     }
 
-    /// A page of the caller's schedules, or for a caller who may read all sends of everyone's, newest first. `limit` is clamped to
+    private func isVisible(_ schedule: Schedule, _ extent: AccessExtent, to principal: Principal) -> Bool {
+        schedule.draft.owner == principal.userID || extent == .all
+            || schedule.state == .proposed && AccessTable.extent(of: .approve, for: principal) == .all
+    }
+
+    /// A page of the caller's schedules, or for a caller who may read all sends of everyone's, newest first. Of proposals, who may approve
+    /// sees everyone's. `limit` is clamped to
     /// 1 … 100, default 50. Throws `invalid-field` for a malformed cursor, and `not-found` for a sender whom the caller may not see.
     public func schedules(
-        sender: String? = nil, isWaiting: Bool = false, before: String? = nil, limit: Int? = nil, for principal: Principal
+        sender: String? = nil, state: Schedule.State? = nil, before: String? = nil, limit: Int? = nil, for principal: Principal
     ) async throws -> ScheduleList {
         let limit = min(max(limit ?? 50, 1), Self.schedulePageLimit)
         let below = try before.map(Self.numberCursor)
+        let seesAll = sender == nil && state == .proposed && AccessTable.extent(of: .approve, for: principal) == .all
+        let owner = try await self.sender(sender, for: principal)
         let found = try await parts.store.schedules(
-            ScheduleQuery(
-                of: try await self.sender(sender, for: principal), isWaiting: isWaiting, below: below, limit: limit + 1))
+            ScheduleQuery(of: seesAll ? nil : owner, state: state, below: below, limit: limit + 1))
         let page = found.prefix(limit)
         return ScheduleList(
             schedules: page.map(shown), next: found.count > limit ? page.last.map { "\($0.id)" } : nil)
@@ -111,10 +149,9 @@ extension RichPushBackend {
         guard request.notification.kind != .sealed else {
             throw ServiceError(.invalidField, "notification.kind: what is sealed cannot be scheduled, since its id is not known")
         }
-        let timing = try ScheduleTiming(request, zones: parts.zones)
-        try Self.checkLifetime(of: request, timing)
         let now = parts.clock.now
-        let next = timing.first(after: now)
+        let (timing, next) = try timing(of: request, at: now)
+        try Self.checkLifetime(of: request, timing)
         let due = next.map(timing.end) ?? now
         let notification = request.notification(dueAt: due)
         // A hub elsewhere knows no zones, and it is better to hear that now.
@@ -126,10 +163,23 @@ extension RichPushBackend {
         let field = request.sendAt == nil ? "localTime" : "sendAt"
         let checked = Result {
             try SendRequestCheck(request: notification, now: due).check()
-            guard next != nil else { throw SendRequestCheck.wrong(field, "a moment in the future") }
+            guard next != nil || request.hasNoTime else { throw SendRequestCheck.wrong(field, "a moment in the future") }
             guard due - now < Self.horizon else { throw SendRequestCheck.wrong(field, "at most two years ahead") }
         }
         return (draft, key, checked)
+    }
+
+    /// When it is due. A proposal without a time is due when it is approved, for which now stands here.
+    private func timing(
+        of request: ScheduleRequest, at now: Timestamp
+    ) throws -> (timing: ScheduleTiming, next: ScheduleOccurrence?) {
+        guard request.approval == true, request.hasNoTime else {
+            let timing = try ScheduleTiming(request, zones: parts.zones)
+            return (timing, timing.first(after: now))
+        }
+        var timed = request
+        timed.sendAt = now
+        return (try ScheduleTiming(timed, zones: parts.zones), nil)
     }
 
     private static func checkLifetime(of request: ScheduleRequest, _ timing: ScheduleTiming) throws(ServiceError) {
@@ -176,15 +226,19 @@ extension RichPushBackend {
         let timing = try? ScheduleTiming(request, zones: parts.zones)
         if let first = next.first, let timing { next += timing.occurrences(from: first.number + 1).prefix(4) }
         var status = ScheduleStatus(
-            id: schedule.id, state: schedule.state.rawValue, sender: schedule.draft.ownerName.text,
+            id: schedule.id, revision: schedule.revision, state: schedule.state.rawValue, sender: schedule.draft.ownerName.text,
             createdAt: schedule.createdAt, request: request, next: next.map(\.dueAt), sent: schedule.sent,
             missed: schedule.missed, lastSend: schedule.lastSend, fault: schedule.fault)
+        status.approvedBy = schedule.approvedBy
         if let timing, timing.isByDevice { status.nextLocal = next.compactMap(timing.deviceTime) }
         return status
     }
 }
 
 extension ScheduleRequest {
+    /// Whether it does not say when it is due.
+    var hasNoTime: Bool { sendAt == nil && localTime == nil }
+
     /// What is sent when it is due at this moment.
     func notification(dueAt: Timestamp) -> SendRequest {
         var request = notification

@@ -75,6 +75,7 @@ extension RichPushBackend {
         if let key { draft.idempotencyKey = key }
         if let earlier = try await repeated(draft.idempotencyKey, rule, for: principal) { return earlier }
         try checked.get()
+        try await requireApproval(of: audience, for: principal)
         try countSend(of: principal)
         draft.takeContents(of: try await withWrittenContent(request, for: principal))
         return try await accept(draft, rule)
@@ -119,6 +120,17 @@ extension RichPushBackend {
         let audience = try AudienceRule(principal: principal).audience(of: text)
         try countSend(of: principal)
         return try await parts.hub.count(audience)
+    }
+
+    /// Throws `approval-required` when a person sends to more devices than they may alone. A service key stands for no person.
+    func requireApproval(of audience: TagExpression, for principal: Principal) async throws {
+        guard let limit = parts.settings.approvalAbove, principal.key == nil else { return }
+        let count = try await parts.hub.count(audience)
+        guard count.targets > limit || !count.isComplete else { return }
+        let number = count.isComplete ? "\(count.targets)" : "at least \(count.targets)"
+        throw ServiceError(
+            .approvalRequired,
+            "the audience has \(number) devices, and a send to more than \(limit) needs the approval of another person")
     }
 
     var outbox: SendOutbox { SendOutbox(parts: parts) }

@@ -29,7 +29,7 @@ struct ScheduleKeeper {
     func recompute() async throws {
         var below: Int64?
         repeat {
-            let page = try await parts.store.schedules(ScheduleQuery(isWaiting: true, below: below, limit: Self.batch))
+            let page = try await parts.store.schedules(ScheduleQuery(state: .waiting, below: below, limit: Self.batch))
             for schedule in page { try await recompute(schedule) }
             below = page.count == Self.batch ? page.last?.id : nil
         } while below != nil

@@ -177,14 +177,37 @@ async function submit(state, target) {
   const result = await ask({
     title: isNow ? "Send this?" : "Schedule this?", action: isNow ? "Send" : "Schedule", typed: number >= TYPED_FROM ? String(number) : undefined,
     body: () => [summary(draft, audienceText, target.count), number === 0 && h("p", { class: "note" }, "No device matches this audience now.")],
-    act: () => (isNow
-      ? call("POST", "/notifications", { body, headers })
-      : call("POST", "/schedules", { body: { notification: body, ...timing(draft) }, headers })),
+    act: async () => {
+      try {
+        return await (isNow
+          ? call("POST", "/notifications", { body, headers })
+          : call("POST", "/schedules", { body: { notification: body, ...timing(draft) }, headers }));
+      } catch (error) {
+        if (error.code !== "approval-required") throw error;
+        return { refusal: error };
+      }
+    },
   });
   if (!result) return;
+  if (result.value.refusal) return propose(state, body, result.value.refusal);
   kept = null;
   if (isNow) go("sends", result.value.id);
   else go("schedules");
+}
+
+/** Asks for the approval of another person. What was to leave now leaves when it is approved. */
+async function propose(state, notification, refusal) {
+  const { draft } = state;
+  const result = await ask({
+    title: "Ask for an approval?", action: "Ask for approval",
+    body: () => [h("p", null, `${refusal.message}.`), h("p", { class: "note" }, "A sender or an administrator finds it on the page Schedules.")],
+    act: () => call("POST", "/schedules", {
+      body: { notification, ...(draft.when === "now" ? {} : timing(draft)), approval: true }, headers: { "Idempotency-Key": `${state.idempotencyKey}-approval` },
+    }),
+  });
+  if (!result) return;
+  kept = null;
+  go("schedules");
 }
 
 const summary = (draft, audienceText, found) => facts([

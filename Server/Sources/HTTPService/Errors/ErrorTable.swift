@@ -15,7 +15,7 @@ public enum ErrorTable {
             .idempotencyMismatch,
             .unknownRoute, .methodNotAllowed, .requestTimeout:
             requestEntry(for: code)
-        case .unauthenticated, .forbidden, .crossSite, .tooManyAttempts, .tooManyRequests, .overloaded, .notFound,
+        case .unauthenticated, .forbidden, .crossSite, .approvalRequired, .tooManyAttempts, .tooManyRequests, .overloaded, .notFound,
             .registrationGone, .conflict, .preconditionFailed, .quotaExceeded, .storageUnavailable, .outcomeUnknown, .notReady,
             .internal:
             stateEntry(for: code)
@@ -77,6 +77,10 @@ public enum ErrorTable {
             .init(code, .forbidden, "The caller may not do this.", "Ask an administrator for the role named.", level: .notice)
         case .crossSite:
             .init(code, .forbidden, "The request came from a page of another site.", "Call from the same origin.", level: .notice)
+        case .approvalRequired:
+            .init(
+                code, .forbidden, "Another person has to approve this send.",
+                "Post it to /api/v1/schedules with `approval`, and let another person approve it.", level: .notice)
         case .tooManyAttempts:
             .init(
                 code, .tooManyRequests, "Too many failed attempts.", "Wait as long as Retry-After says.", level: .notice,

@@ -31,6 +31,7 @@ extension SQLBackendStore {
         for statement in [ErasureSQL.loosenKeys, ErasureSQL.loosenTokens, ErasureSQL.loosenTemplates] {
             try await repeated { try $0.run(statement, "user \(user.name.folded)", Self.batch) }
         }
+        try await repeated { try $0.run(ErasureSQL.loosenApprovals, user.name.folded, Self.batch) }
         try await repeated { try $0.removeDeliveries(naming: user.name, limit: Self.batch) }
         try await repeated { try $0.removeCredentials(of: user.id) }
         try await repeated { try $0.removeSignInTokens(of: user.id) }
@@ -156,7 +157,7 @@ private enum ErasureSQL {
         owned + [
             selectPage, selectAudiences, updateAudience, deleteKey, selectReceipts, loosenReceipt, selectSchedules,
             updateSchedule,
-            loosenKeys, loosenTokens, loosenTemplates, selectTagged, selectSends, updateSend, updateSlices, blankEnded,
+            loosenKeys, loosenTokens, loosenTemplates, loosenApprovals, selectTagged, selectSends, updateSend, updateSlices, blankEnded,
             deleteFeedback,
             loosenFailures,
         ]
@@ -210,6 +211,11 @@ private enum ErasureSQL {
         """
         UPDATE message_templates SET created_by = 'user' WHERE app_id = $1 AND (name, version) IN (
             SELECT name, version FROM message_templates WHERE app_id = $1 AND LOWER(created_by) = $2 LIMIT $3)
+        """)
+    static let loosenApprovals = SQLStatement(
+        """
+        UPDATE schedules SET approved_by = NULL WHERE app_id = $1 AND schedule_id IN (
+            SELECT schedule_id FROM schedules WHERE app_id = $1 AND LOWER(approved_by) = $2 LIMIT $3)
         """)
     static let deleteBindings = SQLStatement(
         """

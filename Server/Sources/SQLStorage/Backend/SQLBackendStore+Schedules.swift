@@ -23,10 +23,11 @@ extension SQLBackendStore {
             try transaction.claim(draft.contents, of: draft.owner, for: .schedule(id), at: now)
             try transaction.run(
                 ScheduleSQL.insert, id, draft.owner, draft.ownerName.text, request, draft.audience.description,
-                draft.next?.number ?? 0, draft.next?.dueAt, key?.key, key?.digest, now)
+                draft.next?.number ?? 0, draft.next?.dueAt, key?.key, key?.digest, now, draft.state.rawValue,
+                draft.attemptAt)
             try transaction.audit(entry, object: "\(id)")
             return Schedule(
-                id: id, revision: 1, draft: draft, state: .waiting, sent: 0, missed: 0, lastSend: nil, fault: nil, createdAt: now)
+                id: id, revision: 1, draft: draft, state: draft.state, sent: 0, missed: 0, lastSend: nil, fault: nil, createdAt: now)
         }
     }
 
@@ -35,10 +36,24 @@ extension SQLBackendStore {
     ) async throws -> Schedule? {
         let request = try draft.request.storedText
         return try await writing { transaction in
-            guard let old = try transaction.schedule(id), old.state == .waiting, old.revision == revision else { return nil }
+            guard let old = try transaction.schedule(id), old.isOpen, old.revision == revision else { return nil }
             try transaction.claim(draft.contents, of: draft.owner, for: .schedule(id), at: now)
             try transaction.run(
-                ScheduleSQL.replace, id, request, draft.audience.description, draft.next?.number ?? 0, draft.next?.dueAt, now)
+                ScheduleSQL.replace, id, request, draft.audience.description, draft.next?.number ?? 0, draft.next?.dueAt, now,
+                draft.state.rawValue, draft.attemptAt)
+            try transaction.audit(entry)
+            return try transaction.schedule(id)
+        }
+    }
+
+    public func approveSchedule(
+        _ id: Int64, revision: Int64, as request: ScheduleRequest, next: ScheduleOccurrence, by name: UserName, at now: Timestamp,
+        audit entry: AuditEntry?
+    ) async throws -> Schedule? {
+        let request = try request.storedText
+        return try await writing { transaction in
+            let changed = try transaction.run(ScheduleSQL.approve, id, revision, request, next.number, next.dueAt, name.text)
+            guard changed > 0 else { return nil }
             try transaction.audit(entry)
             return try transaction.schedule(id)
         }
@@ -56,7 +71,7 @@ extension SQLBackendStore {
         _ id: Int64, revision: Int64?, as end: Schedule.State, fault: String?, at now: Timestamp, audit entry: AuditEntry?
     ) async throws -> Bool {
         try await writing { transaction in
-            guard let old = try transaction.schedule(id), old.state == .waiting,
+            guard let old = try transaction.schedule(id), old.isOpen,
                 revision.map({ $0 == old.revision }) ?? true
             else { return false }
             try transaction.run(ScheduleSQL.end, id, end.rawValue, fault, now)
@@ -73,11 +88,13 @@ extension SQLBackendStore {
     }
 
     public func schedules(_ query: ScheduleQuery) async throws -> [Schedule] {
-        let (below, state) = (query.below ?? .max, query.isWaiting ? Schedule.State.waiting.rawValue : nil)
+        let (below, state) = (query.below ?? .max, query.state?.rawValue)
         return try await reading { transaction in
             let rows =
                 if let owner = query.owner {
                     try transaction.rows(ScheduleSQL.listOfOwner, below, query.limit, state, owner)
+                } else if query.state == .proposed {
+                    try transaction.rows(ScheduleSQL.listOfProposals, below, query.limit)
                 } else {
                     try transaction.rows(ScheduleSQL.list, below, query.limit, state)
                 }
@@ -131,13 +148,22 @@ extension BackendTransaction {
 
 extension ScheduleDraft {
     fileprivate var contents: [(id: String, field: String)] { request.notification.contents }
+
+    /// When it is tried first. A proposal is not tried.
+    fileprivate var attemptAt: Timestamp? { state == .proposed ? nil : next?.dueAt }
+}
+
+extension Schedule {
+    /// Whether something may come of it yet.
+    fileprivate var isOpen: Bool { state == .waiting || state == .proposed }
 }
 
 extension SQLStatement { static let ofSchedules = ScheduleSQL.all }
 
 private enum ScheduleSQL {
     static let all = [
-        countWaiting, insert, replace, advance, postpone, end, select, selectRepeated, list, listOfOwner, selectDue, delete,
+        countWaiting, insert, replace, approve, advance, postpone, end, select, selectRepeated, list, listOfOwner, listOfProposals,
+        selectDue, delete,
         deleteEnded, deleteWaiting, deleteOfOwner,
     ]
 
@@ -159,29 +185,38 @@ private enum ScheduleSQL {
             missed: Int(try row.integer(10)), lastSend: try row.optionalInteger(11) == nil ? nil : try row.richID(11),
             fault: try row.optionalText(12), createdAt: try row.moment(13),
             askedAt: try row.moment(14))
+        schedule.approvedBy = try row.optionalText(15)
         schedule.isReadable = request != nil && audience != nil
         return schedule
     }
 
-    static let columnCount = 15
+    static let columnCount = 16
     private static let columns = """
         schedule_id, revision, owner_id, owner_name, request, audience, occurrence, due_at, state, sent, missed, last_rich_id, fault,
-        created_at, asked_at
+        created_at, asked_at, approved_by
         """
+    /// As the index has it.
+    private static let isOpen = "state IN ('waiting', 'proposed')"
     static let countWaiting = SQLStatement(
-        "SELECT COUNT(*) FROM schedules WHERE app_id = $1 AND owner_id = $2 AND state = 'waiting'")
+        composed: "SELECT COUNT(*) FROM schedules WHERE app_id = $1 AND owner_id = $2 AND \(isOpen)")
     static let insert = SQLStatement(
         """
         INSERT INTO schedules
             (app_id, schedule_id, revision, owner_id, owner_name, request, audience, state, occurrence, due_at, attempt_at, sent, missed,
              repeat_key, repeat_digest, created_at, asked_at)
-        VALUES ($1, $2, 1, $3, $4, $5, $6, 'waiting', $7, $8, $8, 0, 0, $9, $10, $11, $11)
+        VALUES ($1, $2, 1, $3, $4, $5, $6, $12, $7, $8, $13, 0, 0, $9, $10, $11, $11)
         """)
     static let replace = SQLStatement(
         """
         UPDATE schedules SET revision = revision + 1, request = $3, audience = $4, occurrence = $5, due_at = $6,
-            attempt_at = $6, asked_at = $7, fault = NULL
+            attempt_at = $9, asked_at = $7, fault = NULL, state = $8, approved_by = NULL
         WHERE app_id = $1 AND schedule_id = $2
+        """)
+    static let approve = SQLStatement(
+        """
+        UPDATE schedules SET revision = revision + 1, state = 'waiting', request = $4, occurrence = $5, due_at = $6, attempt_at = $6,
+            approved_by = $7
+        WHERE app_id = $1 AND schedule_id = $2 AND revision = $3 AND state = 'proposed'
         """)
     static let advance = SQLStatement(
         """
@@ -217,6 +252,11 @@ private enum ScheduleSQL {
             WHERE app_id = $1 AND owner_id = $5 AND schedule_id < $2 AND (CAST($4 AS TEXT) IS NULL OR state = $4)
             ORDER BY schedule_id DESC LIMIT $3
             """)
+    static let listOfProposals = SQLStatement(
+        composed: """
+            SELECT \(columns) FROM schedules WHERE app_id = $1 AND schedule_id < $2 AND state = 'proposed'
+            ORDER BY schedule_id DESC LIMIT $3
+            """)
     static let selectDue = SQLStatement(
         composed: """
             SELECT \(columns) FROM schedules WHERE app_id = $1 AND attempt_at <= $2 ORDER BY attempt_at, schedule_id LIMIT $3
@@ -228,7 +268,7 @@ private enum ScheduleSQL {
             SELECT schedule_id FROM schedules WHERE app_id = $1 AND ended_at < $2 ORDER BY ended_at, schedule_id LIMIT $3)
         """)
     static let deleteWaiting = SQLStatement(
-        "DELETE FROM schedules WHERE app_id = $1 AND owner_id = $2 AND state = 'waiting'")
+        composed: "DELETE FROM schedules WHERE app_id = $1 AND owner_id = $2 AND \(isOpen)")
     static let deleteOfOwner = SQLStatement(
         """
         DELETE FROM schedules WHERE app_id = $1 AND schedule_id IN (

@@ -226,7 +226,7 @@ extension FirstSchema {
             """,
             // One send that is due later: `request` is a `ScheduleRequest` in JSON without its audience. While it waits it is due at
             // `due_at`, for the date `occurrence` of its rule, and tried at `attempt_at`. `revision` counts its changes, of which the
-            // sender made the last at `asked_at`.
+            // sender made the last at `asked_at`. A proposal is not tried until another user has approved it (`approved_by`).
             """
             CREATE TABLE schedules (
                 app_id \(integer) NOT NULL,
@@ -248,11 +248,13 @@ extension FirstSchema {
                 repeat_digest \(bytes),
                 created_at \(integer) NOT NULL,
                 asked_at \(integer) NOT NULL,
+                approved_by \(text),
                 ended_at \(integer),
                 PRIMARY KEY (app_id, schedule_id));
             CREATE INDEX schedules_by_attempt ON schedules (app_id, attempt_at, schedule_id) WHERE attempt_at IS NOT NULL;
             CREATE INDEX schedules_by_owner ON schedules (app_id, owner_id, schedule_id);
-            CREATE INDEX schedules_that_wait ON schedules (app_id, owner_id) WHERE state = 'waiting';
+            CREATE INDEX schedules_that_wait ON schedules (app_id, owner_id) WHERE state IN ('waiting', 'proposed');
+            CREATE INDEX schedules_that_are_proposed ON schedules (app_id, schedule_id) WHERE state = 'proposed';
             CREATE UNIQUE INDEX schedules_by_repeat_key ON schedules (app_id, owner_id, repeat_key) WHERE repeat_key IS NOT NULL;
             CREATE INDEX schedules_by_end ON schedules (app_id, ended_at) WHERE ended_at IS NOT NULL;
             """,

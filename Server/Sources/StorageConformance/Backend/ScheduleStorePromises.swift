@@ -9,7 +9,7 @@ public enum ScheduleStorePromises {
     /// Every promise.
     public static let all: [StoragePromise<any BackendStore>] = [
         keeps, repeats, limits, isDueOnce, movedOn, advances, postpones, replaces, ends, keepsContents, lists, removesEnded,
-        goesWithUser,
+        goesWithUser, approves,
     ]
 
     private typealias Sample = BackendSample
@@ -78,7 +78,7 @@ public enum ScheduleStorePromises {
             return await group.reduce(0) { $0 + ($1 ? 1 : 0) }
         }
         #expect(refused == 5)
-        let waiting = try await store.schedules(ScheduleQuery(of: ann.id, isWaiting: true, limit: 10))
+        let waiting = try await store.schedules(ScheduleQuery(of: ann.id, state: .waiting, limit: 10))
         #expect(waiting.count == 3)
         _ = try await store.endSchedule(waiting[0].id, revision: nil, as: .cancelled, fault: nil, at: Sample.start, audit: nil)
         _ = try await add(try draft(from: ann), limit: 3, in: store)
@@ -235,8 +235,42 @@ public enum ScheduleStorePromises {
         #expect(try await found(ScheduleQuery(limit: 2)) == [ids[5], ids[4]])
         #expect(try await found(ScheduleQuery(below: ids[4], limit: 2)) == [ids[3], ids[2]])
         #expect(try await found(ScheduleQuery(of: ann.id, limit: 10)) == [ids[4], ids[2], ids[0]])
-        #expect(try await found(ScheduleQuery(of: ann.id, isWaiting: true, limit: 10)) == [ids[4], ids[0]])
-        #expect(try await found(ScheduleQuery(isWaiting: true, below: ids[3], limit: 10)) == [ids[1], ids[0]])
+        #expect(try await found(ScheduleQuery(of: ann.id, state: .waiting, limit: 10)) == [ids[4], ids[0]])
+        #expect(try await found(ScheduleQuery(state: .waiting, below: ids[3], limit: 10)) == [ids[1], ids[0]])
+    }
+
+    private static let approves = StoragePromise<any BackendStore>(
+        "a proposal is not due until it is approved under its revision, and counts as one that waits"
+    ) { store in
+        let (ann, bob) = (try await Sample.user("ann", in: store), try await Sample.user("bob", in: store))
+        var draft = try draft(from: ann, due: 10)
+        draft.request.approval = true
+        let made = try await add(draft, in: store)
+        #expect(made.state == .proposed)
+        #expect(try await store.schedule(made.id) == made)
+        #expect(try await store.dueSchedules(at: Sample.time(100), limit: 10).isEmpty)
+        await #expect(throws: ServiceError.self) { _ = try await add(draft, limit: 1, in: store) }
+        let plain = try await add(try self.draft(from: bob, due: 500), in: store)
+        #expect(try await store.schedules(ScheduleQuery(state: .proposed, limit: 10)).map(\.id) == [made.id])
+        #expect(try await store.schedules(ScheduleQuery(of: bob.id, state: .proposed, limit: 10)).isEmpty)
+        func approve(_ id: Int64, _ revision: Int64) async throws -> Schedule? {
+            try await store.approveSchedule(
+                id, revision: revision, as: draft.request, next: ScheduleOccurrence(number: 3, dueAt: Sample.time(20)),
+                by: bob.name, at: Sample.time(15), audit: nil)
+        }
+        #expect(try await approve(made.id, 2) == nil)
+        #expect(try await approve(plain.id, 1) == nil, "it is no proposal")
+        let approved = try #require(try await approve(made.id, 1))
+        #expect(approved.state == .waiting && approved.approvedBy == "bob" && approved.revision == 2)
+        #expect(approved.draft.next == ScheduleOccurrence(number: 3, dueAt: Sample.time(20)))
+        #expect(try await approve(made.id, 2) == nil)
+        #expect(try await store.dueSchedules(at: Sample.time(20), limit: 10).map(\.id) == [made.id])
+        let again = try #require(
+            try await store.replaceSchedule(made.id, revision: 2, with: draft, at: Sample.time(21), audit: nil))
+        #expect(again.state == .proposed && again.approvedBy == nil)
+        #expect(try await store.dueSchedules(at: Sample.time(100), limit: 10).isEmpty)
+        #expect(try await store.endSchedule(made.id, revision: nil, as: .cancelled, fault: nil, at: Sample.time(22), audit: nil))
+        #expect(try await store.schedules(ScheduleQuery(state: .proposed, limit: 10)).isEmpty)
     }
 
     private static let removesEnded = StoragePromise<any BackendStore>("those that ended long ago go, and no others") { store in

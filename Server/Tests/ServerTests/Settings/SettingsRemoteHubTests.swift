@@ -61,6 +61,16 @@ struct SettingsRemoteHubTests {
                 && elsewhere.problems.allSatisfy { $0.contains("frequency-caps") && $0.contains("elsewhere") })
     }
 
+    @Test("the number of devices above which a send is approved is bounded, and not for a hub elsewhere")
+    func approvals() {
+        #expect(SettingsFixture(file: "approval-above: 1000\n").read().settings?.backend.approvalAbove == 1_000)
+        #expect(SettingsFixture().read().settings?.backend.approvalAbove == nil)
+        for value in ["0", "10001", "many"] { #expect(SettingsFixture(file: "approval-above: \(value)\n").problems.count == 1) }
+        var elsewhere = SettingsFixture(environment: ["CLARION_REMOTE_HUB_CONNECTION_STRING": connection])
+        elsewhere.file = "remote-hub-name: Demo\napproval-above: 1000\n"
+        #expect(elsewhere.problems.count == 1 && elsewhere.problems.allSatisfy { $0.contains("approval-above") && $0.contains("elsewhere") })
+    }
+
     @Test("a connection string that is none stops the start, and says why without the key")
     func malformed() {
         var fixture = SettingsFixture(environment: [
