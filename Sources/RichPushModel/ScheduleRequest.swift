@@ -27,7 +27,8 @@ public struct ScheduleRequest: Hashable, Sendable, Codable {
     }
 
     private enum CodingKeys: String, CodingKey {
-        case notification, sendAt, localTime, timeZone, fallbackTimeZone, recurrence = "repeat", except, expiresAfterSeconds, approval
+        case notification, sendAt, localTime, timeZone, fallbackTimeZone, recurrence = "repeat", except, expiresAfterSeconds,
+            approval
     }
 }
 
@@ -61,7 +62,8 @@ public struct ScheduleStatus: Hashable, Sendable, Codable {
 
     /// Creates a status.
     public init(
-        id: Int64, revision: Int64 = 1, state: String, sender: String, createdAt: Timestamp, request: ScheduleRequest, next: [Timestamp], sent: Int,
+        id: Int64, revision: Int64 = 1, state: String, sender: String, createdAt: Timestamp, request: ScheduleRequest,
+        next: [Timestamp], sent: Int,
         missed: Int, lastSend: RichID?, fault: String?
     ) {
         self.id = id

@@ -204,14 +204,33 @@ public enum HubStorePromises {
             }
             _ = try await storage.intake.accept(try Sample.send(hub: id, key: .init(key: "k", digest: [1])))
         }
+        let cap = try #require(FrequencyCap("news", limit: 1, window: .seconds(600)))
+        var sends: [HubID: NotificationID] = [:]
+        for lease in try await storage.queue.lease(Sample.lease(10)) {
+            sends[lease.id.hub] = lease.id.notification
+            _ = try await storage.queue.count([try Self.key("d1")], for: cap, of: lease.id, at: Sample.start)
+            var checkpoint = SliceCheckpoint(lease: lease, now: Sample.start, disposition: .release(notBefore: Sample.start))
+            checkpoint.groupTallies = [1: [.accepted: 1]]
+            _ = try await storage.queue.checkpoint(checkpoint)
+        }
         var steps = 0
         while try await storage.hubs.clear(made.id, limit: 3) > 0 { steps += 1 }
         #expect(steps > 2)
         #expect(try await storage.devices.count(in: made.id) == 0)
         #expect(try await storage.devices.count(in: other.id) == 7)
+        for id in [made.id, other.id] {
+            let send = try #require(sends[id])
+            #expect(try await storage.telemetry.groupOutcomes(of: send, in: id).isEmpty == (id == made.id))
+            _ = try await storage.devices.upsert(try Sample.device("d1", handle: 1), in: id, at: Sample.time(1))
+            let next = SliceID(hub: id, notification: NotificationID(), number: 0)
+            let held = try await storage.queue.count([try Self.key("d1")], for: cap, of: next, at: Sample.time(1))
+            #expect(held.isEmpty == (id == made.id), "what was counted")
+        }
         let leases = try await storage.queue.lease(Sample.lease(10, at: Sample.time(1)))
         #expect(leases.map(\.id.hub) == [other.id])
     }
+
+    private static func key(_ device: String) throws -> SliceKey { SliceKey(of: try Sample.record(device)) }
 
     private static let wakes = StoragePromise<HubStorage>(
         "a new credential makes what waits after a failure due soon, and nothing else"

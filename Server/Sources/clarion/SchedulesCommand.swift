@@ -115,7 +115,8 @@ struct SchedulesCommand: AsyncParsableCommand {
                 var (schedules, next) = ([ScheduleStatus](), String?.none)
                 repeat {
                     let page = try await client.schedules(
-                        state: proposed ? "proposed" : all ? nil : "waiting", before: next, limit: min(100, limit - schedules.count))
+                        state: proposed ? "proposed" : all ? nil : "waiting", before: next,
+                        limit: min(100, limit - schedules.count))
                     schedules += page.schedules
                     next = page.next
                 } while next != nil && schedules.count < limit

@@ -52,9 +52,10 @@ struct ApprovalTests {
         #expect(seen.map(\.id) == [made.id])
         let approved = try await test.backend.approveSchedule(made.id, revision: made.revision, for: other)
         #expect(approved.state == "waiting" && approved.approvedBy == "other" && approved.next == [test.clock.now])
-        #expect(await code {
-            _ = try await test.backend.approveSchedule(made.id, revision: made.revision, for: other)
-        } == .notFound)
+        #expect(
+            await code {
+                _ = try await test.backend.approveSchedule(made.id, revision: made.revision, for: other)
+            } == .notFound)
         for _ in 0..<2 { try await test.upkeep.work() }
         #expect(test.hub.sends.count == 1)
         #expect(try await test.backend.schedule(made.id, for: sender).state == "ended")

@@ -119,6 +119,11 @@ struct SplitTests {
         #expect(groups.map { $0.receipts["delivered", default: 0] } == expected)
         let plain = try await test.send(sender, to: "news")
         #expect(try await test.backend.status(of: plain, for: sender).groups == nil)
+        let whole = try await test.send(sender, to: "news") {
+            Self.change(&$0)
+            $0.split?.groups[1].percent = 60
+        }
+        #expect(try await test.backend.status(of: whole, for: sender).groups?.map(\.percent) == [40, 60], "there is no rest")
     }
 
     @Test("groups that cannot be are refused, with the place of the mistake")

@@ -225,7 +225,7 @@ extension Settings {
             "CLARION_APNS_TRUST_ROOTS_PATH": folder.authorityPath, "CLARION_APNS_TEAM_ID": EmulatorFolder.teamID,
             "CLARION_APNS_KEY_ID": EmulatorFolder.keyID, "CLARION_APNS_TOPIC": demoTopic,
             "CLARION_APNS_KEY": folder.signingKeyPEM, "CLARION_HUB_NAME": "demo", "CLARION_LOG_LEVEL": "warning",
-            "CLARION_PUSH_DEADLINE": "10s", "CLARION_SHUTDOWN_DEADLINE": "5s",
+            "CLARION_PUSH_DEADLINE": "10s", "CLARION_SHUTDOWN_DEADLINE": "5s", "CLARION_FREQUENCY_CAPS": "marketing=20/1d",
         ]
         return try SettingsLoader(arguments: [], environment: environment, path: nil, system: system).load()
     }

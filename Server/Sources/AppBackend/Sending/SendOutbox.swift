@@ -120,7 +120,8 @@ extension ServiceError {
             .idempotencyMismatch,
             .unknownRoute, .methodNotAllowed, .notFound, .conflict, .preconditionFailed:
             true
-        case .requestTimeout, .unauthenticated, .forbidden, .crossSite, .approvalRequired, .tooManyAttempts, .tooManyRequests, .overloaded,
+        case .requestTimeout, .unauthenticated, .forbidden, .crossSite, .approvalRequired, .tooManyAttempts, .tooManyRequests,
+            .overloaded,
             .registrationGone,
             .quotaExceeded, .storageUnavailable, .outcomeUnknown, .notReady, .internal:
             false

@@ -15,7 +15,8 @@ public enum ErrorTable {
             .idempotencyMismatch,
             .unknownRoute, .methodNotAllowed, .requestTimeout:
             requestEntry(for: code)
-        case .unauthenticated, .forbidden, .crossSite, .approvalRequired, .tooManyAttempts, .tooManyRequests, .overloaded, .notFound,
+        case .unauthenticated, .forbidden, .crossSite, .approvalRequired, .tooManyAttempts, .tooManyRequests, .overloaded,
+            .notFound,
             .registrationGone, .conflict, .preconditionFailed, .quotaExceeded, .storageUnavailable, .outcomeUnknown, .notReady,
             .internal:
             stateEntry(for: code)

@@ -157,7 +157,8 @@ private enum ErasureSQL {
         owned + [
             selectPage, selectAudiences, updateAudience, deleteKey, selectReceipts, loosenReceipt, selectSchedules,
             updateSchedule,
-            loosenKeys, loosenTokens, loosenTemplates, loosenApprovals, selectTagged, selectSends, updateSend, updateSlices, blankEnded,
+            loosenKeys, loosenTokens, loosenTemplates, loosenApprovals, selectTagged, selectSends, updateSend, updateSlices,
+            blankEnded,
             deleteFeedback,
             loosenFailures,
         ]

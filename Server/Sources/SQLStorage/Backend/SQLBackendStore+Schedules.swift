@@ -27,7 +27,8 @@ extension SQLBackendStore {
                 draft.attemptAt)
             try transaction.audit(entry, object: "\(id)")
             return Schedule(
-                id: id, revision: 1, draft: draft, state: draft.state, sent: 0, missed: 0, lastSend: nil, fault: nil, createdAt: now)
+                id: id, revision: 1, draft: draft, state: draft.state, sent: 0, missed: 0, lastSend: nil, fault: nil,
+                createdAt: now)
         }
     }
 
@@ -162,7 +163,8 @@ extension SQLStatement { static let ofSchedules = ScheduleSQL.all }
 
 private enum ScheduleSQL {
     static let all = [
-        countWaiting, insert, replace, approve, advance, postpone, end, select, selectRepeated, list, listOfOwner, listOfProposals,
+        countWaiting, insert, replace, approve, advance, postpone, end, select, selectRepeated, list, listOfOwner,
+        listOfProposals,
         selectDue, delete,
         deleteEnded, deleteWaiting, deleteOfOwner,
     ]

@@ -68,7 +68,9 @@ struct SettingsRemoteHubTests {
         for value in ["0", "10001", "many"] { #expect(SettingsFixture(file: "approval-above: \(value)\n").problems.count == 1) }
         var elsewhere = SettingsFixture(environment: ["CLARION_REMOTE_HUB_CONNECTION_STRING": connection])
         elsewhere.file = "remote-hub-name: Demo\napproval-above: 1000\n"
-        #expect(elsewhere.problems.count == 1 && elsewhere.problems.allSatisfy { $0.contains("approval-above") && $0.contains("elsewhere") })
+        #expect(
+            elsewhere.problems.count == 1
+                && elsewhere.problems.allSatisfy { $0.contains("approval-above") && $0.contains("elsewhere") })
     }
 
     @Test("a connection string that is none stops the start, and says why without the key")
