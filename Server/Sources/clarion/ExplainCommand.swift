@@ -29,7 +29,10 @@ struct ExplainCommand: AsyncParsableCommand {
                 to: HTTPClientRequest(url: client.address + APIRoute.prefix + "/explain" + query), as: Explanation.self)
             if json { return print(try JSONOutput.text(of: found)) }
             Self.show(found.finding, "")
-            for device in found.devices where found.devices.count > 1 { Self.show(device.finding, "\(device.device): ") }
+            if let group = found.group { print("The user is in group \(group) of the A/B test.") }
+            for device in found.devices where found.devices.count > 1 || device.language != nil {
+                Self.show(device.finding, device.device + (device.language.map { ", in \($0)" } ?? "") + ": ")
+            }
         }
     }
 

@@ -59,6 +59,28 @@ struct SplitTests {
         #expect(try await test.backend.details(of: id, accepting: "sv", for: web).message == "Text av B")
     }
 
+    @Test("explain says in which group a user is, and in which language a device gets it")
+    func explained() async throws {
+        let test = try await TestBackend()
+        let users = try await users(test, 18)
+        let sender = try await test.user("sender")
+        let id = try await test.send(sender, to: "news", Self.change)
+        let root = try await test.admin()
+        for (principal, group) in users {
+            let found = try await test.backend.explain(id, toUser: principal.name.text, for: root)
+            #expect(found.group == [nil, "A", "B"][group])
+            #expect(found.devices.map(\.language) == [nil])
+        }
+        let (name, _) = try #require(users.first { $0.group == 2 })
+        var update = InstallationUpdate(handle: Sample.handle(99))
+        update.languages = ["sv"]
+        _ = try await test.backend.putInstallation(
+            id: try #require(InstallationID("swedish")), update: update, for: try await test.signIn(name.name.text))
+        let other = try await test.send(sender, to: "\(Tag.user(name.name))", Self.change)
+        let found = try await test.backend.explain(other, toUser: name.name.text, for: root)
+        #expect(Set(found.devices.map(\.language)) == [nil, "sv"])
+    }
+
     @Test("without a key chance decides anew in each send, and the same for a send that is repeated")
     func keys() async throws {
         let test = try await TestBackend()

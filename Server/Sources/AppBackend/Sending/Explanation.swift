@@ -8,6 +8,8 @@ public struct Explanation: Hashable, Sendable, Codable {
     public struct Device: Hashable, Sendable, Codable {
         /// The id of the installation or registration.
         public var device: String
+        /// In which language it gets the send; absent for the text of the send itself.
+        public var language: String?
         public var finding: Finding
     }
 
@@ -31,6 +33,8 @@ public struct Explanation: Hashable, Sendable, Codable {
 
     /// What decided: the best that happened at any device, or why no device was meant.
     public var finding: Finding
+    /// The user's group in an A/B test; absent for other sends, and for a user who is in none.
+    public var group: String?
     /// The devices that were in the audience.
     public var devices: [Device]
 }
@@ -132,10 +136,22 @@ struct ExplanationFacts {
     var now: Timestamp
 
     var explanation: Explanation {
-        let found = devices.map { Explanation.Device(device: $0.binding.device.record.text, finding: finding(of: $0)) }
+        let group = send.split?.group(of: user.name) ?? 0
+        let found = devices.map { device in
+            Explanation.Device(
+                device: device.binding.device.record.text, language: language(of: device, inGroup: group),
+                finding: finding(of: device))
+        }
         let read = isRead ? Explanation.Finding(.read, "The user has read it in the app's inbox.") : nil
         let best = (found.map(\.finding) + [read].compactMap(\.self)).min { Self.rank($0) < Self.rank($1) }
-        return Explanation(finding: findingOfSend ?? best ?? findingOfNoDevice, devices: found)
+        return Explanation(
+            finding: findingOfSend ?? best ?? findingOfNoDevice, group: group > 0 ? send.split?.groups[group - 1].name : nil,
+            devices: found)
+    }
+
+    private func language(of device: Device, inGroup group: Int) -> String? {
+        let place = device.binding.device.facts?.preference.best(of: send.translations, inGroup: group)
+        return place.flatMap { send.translations[$0].language?.text }
     }
 
     private static let ranks = Dictionary(

@@ -141,7 +141,13 @@ extension RichPushBackend {
         let telemetry = try await parts.hub.telemetry(of: id)
         var status = Self.status(of: send, telemetry, receipts: counts)
         let waves = try await parts.hub.waves(of: id)
-        if !waves.isEmpty { status.localTimes = waves.map(\.shown) }
+        if !waves.isEmpty {
+            status.localTimes = waves.map(\.shown)
+            if let local = try await parts.store.push(of: send.id)?.localTime, waves.allSatisfy({ $0.moment < local.notBefore }) {
+                let warning = "the local time had passed in the time zones of all devices when this was asked for, so none gets a push"
+                status.warnings = (status.warnings ?? []) + [warning]
+            }
+        }
         if let split = send.split { status.groups = try await groups(of: send, split, id) }
         return (status, telemetry)
     }

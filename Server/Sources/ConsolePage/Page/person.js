@@ -148,8 +148,9 @@ export function explainer(given, redraw) {
       state.error && problem(state.error),
       state.answer && h("div", { class: "explanation", role: "status", "data-testid": "explanation" },
         finding(state.answer.finding),
+        state.answer.group && h("p", { class: "note" }, `The user is in group ${state.answer.group} of the A/B test.`),
         state.answer.devices.length > 1 && h("ul", { class: "bullets" }, state.answer.devices.map((device) => h("li", { key: device.device },
-          h("strong", null, device.device), finding(device.finding))))),
+          h("strong", null, device.device, device.language && `, in ${device.language}`), finding(device.finding))))),
     ],
   };
 }
