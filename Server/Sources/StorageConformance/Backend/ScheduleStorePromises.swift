@@ -243,19 +243,19 @@ public enum ScheduleStorePromises {
         "a proposal is not due until it is approved under its revision, and counts as one that waits"
     ) { store in
         let (ann, bob) = (try await Sample.user("ann", in: store), try await Sample.user("bob", in: store))
-        var draft = try draft(from: ann, due: 10)
-        draft.request.approval = true
-        let made = try await add(draft, in: store)
+        var proposal = try draft(from: ann, due: 10)
+        proposal.request.approval = true
+        let made = try await add(proposal, in: store)
         #expect(made.state == .proposed)
         #expect(try await store.schedule(made.id) == made)
         #expect(try await store.dueSchedules(at: Sample.time(100), limit: 10).isEmpty)
-        await #expect(throws: ServiceError.self) { _ = try await add(draft, limit: 1, in: store) }
-        let plain = try await add(try self.draft(from: bob, due: 500), in: store)
+        await #expect(throws: ServiceError.self) { _ = try await add(proposal, limit: 1, in: store) }
+        let plain = try await add(try draft(from: bob, due: 500), in: store)
         #expect(try await store.schedules(ScheduleQuery(state: .proposed, limit: 10)).map(\.id) == [made.id])
         #expect(try await store.schedules(ScheduleQuery(of: bob.id, state: .proposed, limit: 10)).isEmpty)
         func approve(_ id: Int64, _ revision: Int64) async throws -> Schedule? {
             try await store.approveSchedule(
-                id, revision: revision, as: draft.request, next: ScheduleOccurrence(number: 3, dueAt: Sample.time(20)),
+                id, revision: revision, as: proposal.request, next: ScheduleOccurrence(number: 3, dueAt: Sample.time(20)),
                 by: bob.name, at: Sample.time(15), audit: nil)
         }
         #expect(try await approve(made.id, 2) == nil)
@@ -266,7 +266,7 @@ public enum ScheduleStorePromises {
         #expect(try await approve(made.id, 2) == nil)
         #expect(try await store.dueSchedules(at: Sample.time(20), limit: 10).map(\.id) == [made.id])
         let again = try #require(
-            try await store.replaceSchedule(made.id, revision: 2, with: draft, at: Sample.time(21), audit: nil))
+            try await store.replaceSchedule(made.id, revision: 2, with: proposal, at: Sample.time(21), audit: nil))
         #expect(again.state == .proposed && again.approvedBy == nil)
         #expect(try await store.dueSchedules(at: Sample.time(100), limit: 10).isEmpty)
         #expect(try await store.endSchedule(made.id, revision: nil, as: .cancelled, fault: nil, at: Sample.time(22), audit: nil))
