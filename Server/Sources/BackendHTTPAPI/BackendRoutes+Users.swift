@@ -21,6 +21,8 @@ struct UserChange: Decodable {
     var role: UserRole?
     var disabled: Bool?
     var tags: [Tag]?
+    /// `false` removes it.
+    var secondFactor: Bool?
 }
 
 extension BackendRoutes {
@@ -69,6 +71,10 @@ extension BackendRoutes {
         _ = try call.query()
         let name = try call.userName()
         let change = try await call.request.readJSON(UserChange.self, known: FieldNames.userChange, limits: options.json)
+        guard change.secondFactor != true else {
+            throw ServiceError(.invalidField, "secondFactor: it must be false, which removes it; a person sets one up in the console")
+        }
+        if change.secondFactor == false { try await backend.removeSecondFactor(ofUser: name, by: call.principal) }
         try await backend.changeUser(
             name: name, role: change.role, tags: change.tags, password: change.password, isDisabled: change.disabled,
             by: call.principal)
@@ -110,10 +116,11 @@ private struct UserAnswer: Encodable {
     var tags: [Tag]
     var createdAt: Timestamp
     var disabledAt: Timestamp?
+    var secondFactorAt: Timestamp?
 
     init(_ user: User) {
         (name, role, tags) = (user.name.text, user.role.rawValue, user.tags)
-        (createdAt, disabledAt) = (user.createdAt, user.disabledAt)
+        (createdAt, disabledAt, secondFactorAt) = (user.createdAt, user.disabledAt, user.secondFactorAt)
     }
 }
 

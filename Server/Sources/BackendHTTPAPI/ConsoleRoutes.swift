@@ -11,8 +11,10 @@ import TrustedIssuers
 /// that these routes set:
 ///
 /// - `GET {path}/session`: how people sign in here;
-/// - `POST {path}/session` with the secret of a link;
+/// - `POST {path}/session` with the secret of a link, or with user, password and code;
 /// - `DELETE {path}/session`;
+/// - `{path}/second-factor`: `GET` says whether the caller has one, `POST` begins one, `PUT` confirms it with a code;
+/// - `POST {path}/second-factor/removal` with a code;
 /// - `GET {path}/sign-in`, which leads to the provider of the settings;
 /// - `GET {path}/sign-in/return`, to which the provider leads back.
 public struct ConsoleRoutes: Sendable {
@@ -41,6 +43,7 @@ public struct ConsoleRoutes: Sendable {
             try await api.admission.handling { _ in try await end(request, context) }
         }
         group.get("session") { _, _ in try Response.json(Ways(provider: api.backend.consoleProvider)) }
+        addSecondFactor(to: group.group("second-factor"))
         // Not guarded: the way there and back leads over another site.
         let provider = router.group(RouterPath(path)).group("sign-in")
         provider.get { request, context in
@@ -57,19 +60,80 @@ public struct ConsoleRoutes: Sendable {
         var provider: String?
     }
 
-    /// The body of `POST {path}/session`.
+    /// The body of `POST {path}/session`: a link, or the rest.
     private struct Opening: Decodable {
-        var link: String
+        var link: String?
+        var user: String?
+        var password: String?
+        var code: String?
+    }
+
+    /// The body with a code of a second factor.
+    private struct CodeBody: Decodable {
+        var code: String
+    }
+
+    /// The answer to a second factor that is confirmed.
+    private struct RecoveryCodes: Encodable {
+        var recoveryCodes: [String]
+    }
+
+    private func addSecondFactor(to group: RouterGroup<ServiceRequestContext>) {
+        group.get { request, context in
+            try await signedIn(request, context) { try .secret(await api.backend.secondFactor(of: $0)) }
+        }
+        group.post { request, context in
+            try await signedIn(request, context) { try .secret(await api.backend.beginSecondFactor(for: $0), status: .created) }
+        }
+        group.put { request, context in
+            try await signedIn(request, context) { principal in
+                let code = try await Self.code(in: request)
+                return try .secret(
+                    RecoveryCodes(recoveryCodes: await api.backend.confirmSecondFactor(code, for: principal)), status: .created)
+            }
+        }
+        group.post("removal") { request, context in
+            try await signedIn(request, context) { principal in
+                try await api.backend.removeSecondFactor(try await Self.code(in: request), for: principal)
+                return Response(status: .noContent)
+            }
+        }
+    }
+
+    private static func code(in request: Request) async throws -> String {
+        try await request.readJSON(CodeBody.self, known: ["code"], limits: JSONLimits(byteCount: 1_024)).code
+    }
+
+    /// Answers a request of the page for the person whose session it has.
+    private func signedIn(
+        _ request: Request, _ context: ServiceRequestContext, _ answer: (Principal) async throws -> Response
+    ) async throws -> Response {
+        try await api.admission.handling { _ in
+            try SessionCookie.requireOwnPage(request)
+            guard let secret = options.cookie.secret(in: request.headers) else {
+                throw ServiceError(.unauthenticated, "the session of the console has ended")
+            }
+            return try await answer(
+                try await api.backend.authenticate(.consoleSession(secret), from: options.source(of: request, context: context)))
+        }
     }
 
     private func begin(_ request: Request, _ context: ServiceRequestContext) async throws -> Response {
         try SessionCookie.requireOwnPage(request)
-        let opening = try await request.readJSON(Opening.self, known: ["link"], limits: JSONLimits(byteCount: 1_024))
-        let session = try await api.backend.beginConsoleSession(
-            link: opening.link, from: options.source(of: request, context: context))
+        let opening = try await request.readJSON(
+            Opening.self, known: ["link", "user", "password", "code"], limits: JSONLimits(byteCount: 8_192))
+        let session = try await session(opening, from: options.source(of: request, context: context))
         var response = try Response.secret(SignedInUser(session.principal), status: .created)
         response.headers[.setCookie] = field(session)
         return response
+    }
+
+    private func session(_ opening: Opening, from source: SourceAddress) async throws -> NewConsoleSession {
+        if let link = opening.link { return try await api.backend.beginConsoleSession(link: link, from: source) }
+        guard let user = opening.user, let password = opening.password, let code = opening.code else {
+            throw ServiceError(.invalidField, "link: it must be present, or user, password and code")
+        }
+        return try await api.backend.beginConsoleSession(user: user, password: password, code: code, from: source)
     }
 
     private func field(_ session: NewConsoleSession) -> String {

@@ -42,7 +42,7 @@ public struct ConsolePageRoutes: Sendable {
     private static let scripts: [String: [UInt8]] = [
         "api": PackageResources.api_js, "audience": PackageResources.audience_js, "audit": PackageResources.audit_js,
         "compose": PackageResources.compose_js, "credential": PackageResources.credential_js,
-        "dialog": PackageResources.dialog_js, "draft": PackageResources.draft_js,
+        "dialog": PackageResources.dialog_js, "factor": PackageResources.factor_js, "draft": PackageResources.draft_js,
         "format": PackageResources.format_js,
         "health": PackageResources.health_js, "home": PackageResources.home_js, "hubs": PackageResources.hubs_js,
         "keys": PackageResources.keys_js, "languages": PackageResources.languages_js, "list": PackageResources.list_js,

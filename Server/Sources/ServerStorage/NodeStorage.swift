@@ -43,6 +43,8 @@ package struct NodeStorage: Sendable {
     package let tickets: ContentTicketSigner
     /// Derives the secrets of webhooks.
     package let webhookSecrets: WebhookSecrets
+    /// Derives the secrets of second factors.
+    package let timeCodes: TimeCodeSecrets
     /// The files of jobs; only a server has them open.
     package let containers: (any ContainerStore)?
 
@@ -87,6 +89,7 @@ package struct NodeStorage: Sendable {
         signer = ContainerSigner(master)
         tickets = ContentTicketSigner(master)
         webhookSecrets = WebhookSecrets(master)
+        timeCodes = TimeCodeSecrets(master)
         auditKey = try AuditSigningKey(seed: master.auditSeed)
         let name = try HubRegistry.name(settings.notifications.hubName)
         hubs = HubRegistry(

@@ -15,6 +15,7 @@ struct UserCommand: AsyncParsableCommand {
         commandName: "user", abstract: "Add, list and remove the users of a node, on its database.",
         subcommands: [
             UserAddCommand.self, UserListCommand.self, UserDevicesCommand.self, UserPasswordCommand.self, UserRemoveCommand.self,
+            UserSecondFactorCommand.self,
             UserExportCommand.self, UserEraseCommand.self,
         ])
 }
@@ -121,6 +122,21 @@ private struct UserPasswordCommand: AsyncParsableCommand {
         let users = try node.users()
         try await users.setPassword(Terminal.askNewPassword(), of: name)
         print("changed the password of \(name)")
+    }
+}
+
+private struct UserSecondFactorCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "remove-second-factor", abstract: "Remove the second factor of a user who has lost the phone and the recovery codes.")
+
+    @Argument(help: "The user.")
+    var name: UserName
+
+    @OptionGroup var node: NodeArguments
+
+    func run() async throws {
+        try await node.users().removeSecondFactor(of: name)
+        print("removed the second factor of \(name); `clarion console link` lets them in to set up another")
     }
 }
 

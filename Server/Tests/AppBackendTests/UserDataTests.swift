@@ -25,7 +25,7 @@ import Testing
         "audit_entries", "devices",
         "device_tags", "notifications",
         "target_failures", "identities", "sign_in_tokens", "console_sessions", "service_keys", "schedules",
-        "webhook_deliveries", "slices", "frequency_counts",
+        "webhook_deliveries", "slices", "frequency_counts", "second_factors",
     ]
 
     /// Holds a digest of the name in place of it, so a search for traces finds nothing; `GuessingTests` shows that it is erased.
@@ -109,6 +109,8 @@ import Testing
                     INSERT INTO target_failures (hub_id, notification_id, slice, slice_key, platform, record_id, outcome)
                     VALUES (1, 'a-send', 0, 1, 'apns', 'phone-of-z', 'rejected')
                     """), [])
+            try connection.run(
+                SQLStatement("INSERT INTO second_factors VALUES (1, $1, X'01', 1, 2, 3, 'aa')"), [.integer(Self.number)])
             try connection.run(
                 SQLStatement("INSERT INTO frequency_counts VALUES (1, 'news', 'username:zaphod', 'a-send', 1, 2)"), [])
         }

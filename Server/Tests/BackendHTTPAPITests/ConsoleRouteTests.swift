@@ -1,11 +1,12 @@
-import AppBackend
 import Foundation
 import HTTPTypes
 import HummingbirdTesting
 import RichPushModel
 import Testing
 
+@testable import AppBackend
 @testable import BackendHTTPAPI
+@testable import SharedAccess
 
 extension BackendBench {
     /// What the page of the console sends with the session of a user.
@@ -46,6 +47,44 @@ struct ConsoleRouteTests {
         #expect(me.operations["read-the-audit"] == "all")
         #expect(me.operations["register-a-device"] == "own")
         #expect(me.operations["change-users"] == nil)
+    }
+
+    @Test("a second factor is set up with the cookie of the page alone, and password and code begin a session then")
+    func secondFactor() async throws {
+        let bench = try await BackendBench()
+        let page = try await bench.consoleSession(of: "eve")
+        let path = "/console/second-factor"
+        #expect(try await bench.call(.get, path, headers: page).status == .ok)
+        for headers in [[.secFetchSite: "same-origin"], page.filter { $0.name == .cookie }] as [HTTPFields] {
+            #expect(try await bench.json(.post, path, headers: headers, "{}").status != .created)
+        }
+        let begun = try await bench.json(.post, path, headers: page, "")
+        #expect(begun.status == .created && begun.headers[.cacheControl] == "no-store")
+        #expect(String(buffer: begun.body).contains("otpauth:\\/\\/totp\\/Clarion:eve") || String(buffer: begun.body).contains("otpauth://totp/Clarion:eve"))
+        #expect(try await bench.json(.put, path, headers: page, "{\"code\":\"12345\"}").status == .badRequest)
+        let user = try #require(try await bench.backend.parts.store.user(named: try #require(UserName("eve")))?.user)
+        func code() async throws -> String {
+            let factor = try #require(try await bench.backend.parts.store.secondFactor(of: user.id))
+            let secret = bench.backend.parts.timeCodes.secret(salt: factor.salt)
+            return secret.code(of: TimeCodeSecret.step(atSeconds: bench.clock.now.seconds))
+        }
+        let confirmed = try await bench.json(.put, path, headers: page, "{\"code\":\"\(try await code())\"}")
+        #expect(confirmed.status == .created)
+        #expect(String(buffer: confirmed.body).split(separator: "-").count == 31, "ten codes of four parts")
+        bench.clock.advance(by: .seconds(30))
+        func signIn(_ code: String) async throws -> TestResponse {
+            try await bench.json(
+                .post, "/console/session", headers: [.secFetchSite: "same-origin"],
+                "{\"user\":\"eve\",\"password\":\"\(BackendBench.password(of: "eve"))\",\"code\":\"\(code)\"}")
+        }
+        let right = try await code()
+        let answer = try await signIn(right)
+        #expect(answer.status == .created)
+        #expect(answer.headers[.setCookie]?.contains("clarion-console=cls_") == true)
+        #expect(try await signIn(right).status == .unauthorized)
+        bench.clock.advance(by: .seconds(30))
+        let removal = try await bench.json(.post, path + "/removal", headers: page, "{\"code\":\"\(try await code())\"}")
+        #expect(removal.status == .noContent)
     }
 
     @Test("over TLS the cookie is for this host alone, and the plain one signs nothing")

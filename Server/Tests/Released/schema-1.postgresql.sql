@@ -276,6 +276,7 @@ CREATE TABLE users (
     tags TEXT COLLATE "C" NOT NULL DEFAULT '',
     disabled_at BIGINT,
     tokens_since BIGINT,
+    second_factor_at BIGINT,
     PRIMARY KEY (app_id, user_id),
     UNIQUE (app_id, folded_name));
 CREATE TABLE installation_credentials (
@@ -578,6 +579,15 @@ CREATE TABLE console_sessions (
     PRIMARY KEY (app_id, session_key));
 CREATE INDEX console_sessions_by_user ON console_sessions (app_id, user_id, created_at);
 CREATE INDEX console_sessions_by_expiry ON console_sessions (app_id, expires_at);
+CREATE TABLE second_factors (
+    app_id BIGINT NOT NULL,
+    user_id BIGINT NOT NULL,
+    salt BYTEA NOT NULL,
+    created_at BIGINT NOT NULL,
+    confirmed_at BIGINT,
+    last_step BIGINT NOT NULL,
+    recovery_codes TEXT COLLATE "C" NOT NULL,
+    PRIMARY KEY (app_id, user_id));
 CREATE TABLE identities (
     app_id BIGINT NOT NULL,
     identity_key TEXT COLLATE "C" NOT NULL,

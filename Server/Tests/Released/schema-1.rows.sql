@@ -165,6 +165,8 @@ INSERT INTO sign_in_tokens (app_id, digest, name, folded_name, installation_id, 
 (1, X'4E3E9D396B7B5AE998F79D2F851343E807BBA0C045FCC1F5C95E1BE8B4198A0F', 'Bob', 'bob', NULL, 'gold', 0, 'a command', 1795000000000, 4102444800000, NULL, NULL);
 INSERT INTO console_sessions (app_id, session_key, kind, user_id, role, credential_version, created_at, expires_at, ends_at) VALUES
 (1, '2c26b46b68ffc68ff99b453c1d30413413422d706483bfa0f98a5e886266e7ae', 'session', 1, 'admin', 1, 1795000000000, 4102444800000, 4102444800000);
+INSERT INTO second_factors (app_id, user_id, salt, created_at, confirmed_at, last_step, recovery_codes) VALUES
+(1, 1, X'000102030405060708090A0B0C0D0E0F', 1795000000000, 1795000000100, 59833333, 'aa bb');
 INSERT INTO identities (app_id, identity_key, issuer, subject, user_id, created_at, removed_at) VALUES
 (1, '9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08', 'https://issuer.example.com', 'subject-1', 1, 1795000000000, NULL);
 INSERT INTO key_sets (app_id, issuer, source, document, fetched_at, life) VALUES

@@ -276,6 +276,7 @@ CREATE TABLE users (
     tags TEXT NOT NULL DEFAULT '',
     disabled_at INTEGER,
     tokens_since INTEGER,
+    second_factor_at INTEGER,
     PRIMARY KEY (app_id, user_id),
     UNIQUE (app_id, folded_name));
 CREATE TABLE installation_credentials (
@@ -578,6 +579,15 @@ CREATE TABLE console_sessions (
     PRIMARY KEY (app_id, session_key));
 CREATE INDEX console_sessions_by_user ON console_sessions (app_id, user_id, created_at);
 CREATE INDEX console_sessions_by_expiry ON console_sessions (app_id, expires_at);
+CREATE TABLE second_factors (
+    app_id INTEGER NOT NULL,
+    user_id INTEGER NOT NULL,
+    salt BLOB NOT NULL,
+    created_at INTEGER NOT NULL,
+    confirmed_at INTEGER,
+    last_step INTEGER NOT NULL,
+    recovery_codes TEXT NOT NULL,
+    PRIMARY KEY (app_id, user_id));
 CREATE TABLE identities (
     app_id INTEGER NOT NULL,
     identity_key TEXT NOT NULL,

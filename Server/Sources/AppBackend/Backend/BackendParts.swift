@@ -31,6 +31,8 @@ public struct BackendParts: Sendable {
     public var zones: TimeZoneDatabase
     /// Derives the secrets of webhooks; nodes that share a database need the same.
     public var webhookSecrets: WebhookSecrets
+    /// Derives the secrets of second factors; nodes that share a database need the same.
+    public var timeCodes: TimeCodeSecrets
 
     /// Creates parts.
     public init(
@@ -39,7 +41,7 @@ public struct BackendParts: Sendable {
         ticketSigner: ContentTicketSigner = ContentTicketSigner(), observer: (any BackendObserver)? = nil, logger: Logger,
         pushEnvironments: (@Sendable () async -> [String]?)? = nil, hubs: ManagedHubs? = nil, tokens: TokenVerifier? = nil,
         provider: ProviderSignIn? = nil, nodeSettings: NodeSettings? = nil, zones: TimeZoneDatabase = TimeZoneDatabase(),
-        webhookSecrets: WebhookSecrets = WebhookSecrets(.random())
+        webhookSecrets: WebhookSecrets = WebhookSecrets(.random()), timeCodes: TimeCodeSecrets = TimeCodeSecrets(.random())
     ) {
         self.settings = settings
         self.clock = clock
@@ -58,6 +60,7 @@ public struct BackendParts: Sendable {
         self.nodeSettings = nodeSettings
         self.zones = zones
         self.webhookSecrets = webhookSecrets
+        self.timeCodes = timeCodes
     }
 }
 

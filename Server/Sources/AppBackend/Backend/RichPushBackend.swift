@@ -18,6 +18,8 @@ public struct RichPushBackend: Sendable {
     let defaultPicture = DefaultPicture()
     let sends = CallPace<UserID>()
     let consoleSignIns = CallPace<SourceAddress>()
+    /// Counts wrong codes of second factors.
+    let codes: SignInCounter
 
     /// Creates a backend from its parts.
     public init(parts: BackendParts) {
@@ -25,6 +27,7 @@ public struct RichPushBackend: Sendable {
         bearers = BearerAuthenticator(
             store: parts.store, clock: parts.clock, lifetime: parts.settings.credentialLifetime)
         console = ConsoleAuthenticator(store: parts.store, clock: parts.clock, idle: parts.settings.consoleIdle)
+        codes = SignInCounter(store: parts.store, clock: parts.clock)
         refusals = RefusalAudit(store: parts.store, clock: parts.clock, logger: parts.logger)
         serviceKeys = ServiceKeyAuthenticator(store: parts.store, clock: parts.clock, logger: parts.logger, refusals: refusals)
         tokens = TokenAuthenticator(verifier: parts.tokens, store: parts.store, clock: parts.clock, refusals: refusals)
@@ -107,11 +110,22 @@ public struct RichPushBackend: Sendable {
     }
 
     private func principal(ofUser user: String, password: String, from source: SourceAddress) async throws -> Principal {
-        let found = try await parts.authenticator.authenticate(user: user, password: password, from: source) {
+        let found = try await verifiedUser(user, password: password, from: source)
+        guard found.secondFactorAt == nil else {
+            await noteRefusedSignIn("password-alone", from: source)
+            throw ServiceError(
+                .unauthenticated,
+                "this user has a second factor: sign in to the console with both, and give programs a service key")
+        }
+        return Principal(user: found)
+    }
+
+    /// The user whose password this is.
+    func verifiedUser(_ user: String, password: String, from source: SourceAddress) async throws -> User {
+        try await parts.authenticator.authenticate(user: user, password: password, from: source) {
             let actor = AuditActor.unknown(String(String.UnicodeScalarView(user.unicodeScalars.prefix(64))))
             try await parts.store.record(AuditEntry(.signInRefused, by: actor, from: source.prefix, at: parts.clock.now))
         }
-        return Principal(user: found)
     }
 
     /// Forgets all credentials that were verified, since a user or a key has changed.

@@ -19,11 +19,13 @@ public struct User: Hashable, Sendable {
     public var disabledAt: Timestamp?
     /// Tokens of issuers that were issued before this moment no longer sign the user in.
     public var tokensSince: Timestamp?
+    /// Since when they have a second factor. With one, the password signs in to the console alone, and not without a code.
+    public var secondFactorAt: Timestamp?
 
     /// Creates a user.
     public init(
         id: UserID, name: UserName, role: UserRole, createdAt: Timestamp, order: OrderNumber, credentialVersion: Int64,
-        tags: [Tag] = [], disabledAt: Timestamp? = nil, tokensSince: Timestamp? = nil
+        tags: [Tag] = [], disabledAt: Timestamp? = nil, tokensSince: Timestamp? = nil, secondFactorAt: Timestamp? = nil
     ) {
         self.id = id
         self.name = name
@@ -34,6 +36,7 @@ public struct User: Hashable, Sendable {
         self.tags = tags
         self.disabledAt = disabledAt
         self.tokensSince = tokensSince
+        self.secondFactorAt = secondFactorAt
     }
 }
 

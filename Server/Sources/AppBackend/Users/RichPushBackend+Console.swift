@@ -56,7 +56,7 @@ extension RichPushBackend {
         return new
     }
 
-    private func newSession(of user: User, from source: SourceAddress) -> (new: NewConsoleSession, stored: ConsoleSession) {
+    func newSession(of user: User, from source: SourceAddress) -> (new: NewConsoleSession, stored: ConsoleSession) {
         let (secret, settings) = (PrefixedSecret(.consoleSession), parts.settings)
         let session = ConsoleSession(
             .session, digest: secret.digest, of: user, idle: settings.consoleIdle, life: settings.consoleLife,

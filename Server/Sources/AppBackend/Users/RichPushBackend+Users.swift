@@ -184,7 +184,7 @@ extension RichPushBackend {
     }
 
     /// A user whom the caller may change, and who is no service account.
-    private func person(_ name: String, changedBy principal: Principal?) async throws -> User {
+    func person(_ name: String, changedBy principal: Principal?) async throws -> User {
         let user = try await user(name)
         try Self.requirePower(over: user.role, principal)
         guard user.role != .service else { throw ServiceError(.conflict, "this is the account of a service key") }
@@ -316,7 +316,9 @@ extension RichPushBackend {
             // While there is a user of this name: an erasure that is cut off can be repeated until then only.
             try await store.eraseAudit(erasure, batch: Self.exportPage)
             erasure.readTo = head.size
-            try await store.forget(account: SignInAttempt.account(of: user.name.text))
+            for account in [user.name.text, Self.codeAccount(of: user.name)] {
+                try await store.forget(account: SignInAttempt.account(of: account))
+            }
             try await store.erase(user, at: parts.clock.now)
         }
         try await BackendSweep(parts: parts, orphanSweep: OrphanSweep()).removeOrphans()

@@ -3,6 +3,7 @@ import { h } from "./dom.js";
 import { may, session } from "./api.js";
 import { icon } from "./icons.js";
 import { address } from "./route.js";
+import { toast } from "./toast.js";
 
 const PLACES = [
   { name: "home", title: "Home", symbol: "home", isFor: () => may("read-the-status-of-a-send", "own") },
@@ -38,6 +39,13 @@ export function shell(route, redraw, leave) {
     applyTheme();
     redraw();
   };
+  const factor = async () => {
+    try {
+      await (await import("./factor.js")).secondFactor();
+    } catch (error) {
+      toast(error.message);
+    }
+  };
   const toggle = () => {
     isOpen.menu = !isOpen.menu;
     redraw();
@@ -56,6 +64,7 @@ export function shell(route, redraw, leave) {
       h("div", { class: "who" },
         h("p", null, h("strong", null, session.user.user), h("span", { class: "role" }, session.user.role)),
         h("button", { class: "quiet", type: "button", onclick: nextTheme, "data-testid": "theme" }, icon(THEMES[theme()]), `Appearance: ${theme()}`),
+        h("button", { class: "quiet", type: "button", onclick: factor, "data-testid": "second-factor" }, icon("key"), "Second factor"),
         h("button", { class: "quiet", type: "button", onclick: leave, "data-testid": "sign-out" }, icon("signout"), "Sign out"))),
   ];
 }

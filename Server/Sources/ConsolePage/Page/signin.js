@@ -28,7 +28,7 @@ export function wantedScreen() {
 }
 
 export function signIn(enter, redraw, refusal) {
-  const state = { link: "", isKnown: false, provider: undefined, error: REFUSALS[refusal] ? { message: REFUSALS[refusal] } : null };
+  const state = { user: "", password: "", code: "", link: "", isKnown: false, provider: undefined, error: REFUSALS[refusal] ? { message: REFUSALS[refusal] } : null };
   callConsole("GET", "/session").then((ways) => {
     state.provider = ways.provider;
   }, (error) => {
@@ -47,6 +47,21 @@ export function signIn(enter, redraw, refusal) {
       redraw();
     }
   };
+  const withPassword = async (event) => {
+    event.preventDefault();
+    try {
+      enter(await callConsole("POST", "/session", { user: state.user.trim(), password: state.password, code: state.code.trim() }));
+    } catch (error) {
+      state.error = error;
+      redraw();
+    }
+  };
+  const text = (name, properties) => input({ name, required: true, value: state[name], oninput: (event) => { state[name] = event.target.value; }, ...properties });
+  const byPassword = () => h("details", { key: "password" }, h("summary", null, "Sign in with a password"), h("form", { class: "by-link", onsubmit: withPassword },
+    field("User", text("user", { autocomplete: "username", maxlength: "64" })),
+    field("Password", text("password", { type: "password", autocomplete: "current-password" })),
+    field("Code", text("code", { autocomplete: "one-time-code", maxlength: "24" }), "Of your authenticator app, or a recovery code. Without a second factor, sign in with a link and set one up."),
+    button("Sign in", { type: "submit", "data-testid": "sign-in-password" })));
   const leave = () => {
     if (!refusal && location.hash) sessionStorage.setItem(WANTED, location.hash);
   };
@@ -71,8 +86,8 @@ export function signIn(enter, redraw, refusal) {
       state.isKnown && (state.provider
         ? [
           linkButton(`Sign in with ${state.provider}`, consoleAddress("/sign-in"), { kind: "primary", onclick: leave, "data-testid": "provider", key: "provider" }),
-          h("details", { key: "link" }, h("summary", null, "Sign in with a link"), h("div", { class: "by-link" }, byLink())),
+          h("details", { key: "link" }, h("summary", null, "Sign in with a link"), h("div", { class: "by-link" }, byLink())), byPassword(),
         ]
-        : byLink())),
+        : [byLink(), byPassword()])),
   };
 }

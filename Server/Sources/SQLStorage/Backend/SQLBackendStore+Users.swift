@@ -17,7 +17,7 @@ extension SQLBackendStore {
     public func user(named name: UserName) async throws -> (user: User, password: PasswordHash?)? {
         try await reading { transaction in
             guard let row = try transaction.row(UserSQL.selectByName, name.folded) else { return nil }
-            return (try UserSQL.user(row), try row.optionalText(9).flatMap { PasswordHash(stored: $0) })
+            return (try UserSQL.user(row), try row.optionalText(10).flatMap { PasswordHash(stored: $0) })
         }
     }
 
@@ -112,8 +112,8 @@ extension SQLBackendStore {
             guard let row = try transaction.row(UserSQL.selectCredential, installation) else { return nil }
             let user = try UserSQL.user(row)
             let credential = StoredInstallationCredential(
-                installation: installation, user: user.id, digest: try row.bytes(9),
-                credentialVersion: try row.integer(10), expiresAt: try row.moment(11))
+                installation: installation, user: user.id, digest: try row.bytes(10),
+                credentialVersion: try row.integer(11), expiresAt: try row.moment(12))
             return (credential, user)
         }
     }
@@ -196,7 +196,10 @@ extension BackendTransaction {
         return try run(UserSQL.deleteCredentials, user)
     }
 
-    func remove(_ user: UserID) throws -> Int { try run(UserSQL.delete, user) }
+    func remove(_ user: UserID) throws -> Int {
+        try removeSecondFactor(of: user)
+        return try run(UserSQL.delete, user)
+    }
 }
 
 extension SQLStatement { static let ofUsers = UserSQL.all }
@@ -216,7 +219,7 @@ private enum UserSQL {
             tags: try row.text(6).split(separator: " ").map { text in
                 guard let tag = Tag(String(text)) else { throw SQLFault.unexpectedColumn(6) }
                 return tag
-            }, disabledAt: try row.optionalMoment(7), tokensSince: try row.optionalMoment(8))
+            }, disabledAt: try row.optionalMoment(7), tokensSince: try row.optionalMoment(8), secondFactorAt: try row.optionalMoment(9))
     }
 
     /// A tag has no blank in it.
@@ -230,13 +233,15 @@ private enum UserSQL {
             """)
     static let selectByName = SQLStatement(
         """
-        SELECT user_id, name, role, created_at, credential_version, order_number, tags, disabled_at, tokens_since, password_hash
+        SELECT user_id, name, role, created_at, credential_version, order_number, tags, disabled_at, tokens_since, second_factor_at,
+            password_hash
         FROM users
         WHERE app_id = $1 AND folded_name = $2
         """)
     static let selectByID = SQLStatement(
         """
-        SELECT user_id, name, role, created_at, credential_version, order_number, tags, disabled_at, tokens_since FROM users
+        SELECT user_id, name, role, created_at, credential_version, order_number, tags, disabled_at, tokens_since, second_factor_at
+        FROM users
         WHERE app_id = $1 AND user_id = $2
         """)
     static let updatePassword = SQLStatement(
@@ -255,7 +260,8 @@ private enum UserSQL {
     static let updateRole = SQLStatement("UPDATE users SET role = $3 WHERE app_id = $1 AND user_id = $2")
     static let list = SQLStatement(
         """
-        SELECT user_id, name, role, created_at, credential_version, order_number, tags, disabled_at, tokens_since FROM users
+        SELECT user_id, name, role, created_at, credential_version, order_number, tags, disabled_at, tokens_since, second_factor_at
+        FROM users
         WHERE app_id = $1 AND folded_name > $2 AND folded_name >= $3 AND folded_name < $4 ORDER BY folded_name LIMIT $5
         """)
     static let delete = SQLStatement("DELETE FROM users WHERE app_id = $1 AND user_id = $2")
@@ -269,7 +275,7 @@ private enum UserSQL {
     static let selectCredential = SQLStatement(
         """
         SELECT u.user_id, u.name, u.role, u.created_at, u.credential_version, u.order_number, u.tags, u.disabled_at, u.tokens_since,
-            c.digest, c.credential_version, c.expires_at
+            u.second_factor_at, c.digest, c.credential_version, c.expires_at
         FROM installation_credentials c JOIN users u ON u.app_id = c.app_id AND u.user_id = c.user_id
         WHERE c.app_id = $1 AND c.installation_id = $2
         """)

@@ -14,7 +14,7 @@ extension FirstSchema {
             // One user. `folded_name` is the name in lower case, by which users sign in. A user without a password hash signs in by no
             // password. `credential_version` goes up with each new password: credentials of an earlier version hold no longer. `tags` are
             // those that the app's backend gave them, with blanks between; from `disabled_at` on they cannot sign in. Tokens of issuers
-            // that were issued before `tokens_since` do not sign them in.
+            // that were issued before `tokens_since` do not sign them in. Since `second_factor_at` the password needs a code beside it.
             """
             CREATE TABLE users (
                 app_id \(integer) NOT NULL,
@@ -29,6 +29,7 @@ extension FirstSchema {
                 tags \(text) NOT NULL DEFAULT '',
                 disabled_at \(integer),
                 tokens_since \(integer),
+                second_factor_at \(integer),
                 PRIMARY KEY (app_id, user_id),
                 UNIQUE (app_id, folded_name));
             """,
@@ -415,6 +416,19 @@ extension FirstSchema {
                 PRIMARY KEY (app_id, session_key));
             CREATE INDEX console_sessions_by_user ON console_sessions (app_id, user_id, created_at);
             CREATE INDEX console_sessions_by_expiry ON console_sessions (app_id, expires_at);
+            """,
+            // The second factor of a user. The secret of the codes is derived from `salt` and the master key. Nothing is asked for until it is
+            // confirmed. A code of `last_step` or an earlier step does not count. `recovery_codes` are digests of those that are left.
+            """
+            CREATE TABLE second_factors (
+                app_id \(integer) NOT NULL,
+                user_id \(integer) NOT NULL,
+                salt \(bytes) NOT NULL,
+                created_at \(integer) NOT NULL,
+                confirmed_at \(integer),
+                last_step \(integer) NOT NULL,
+                recovery_codes \(text) NOT NULL,
+                PRIMARY KEY (app_id, user_id));
             """,
             // One identity that an issuer gave a user. `identity_key` is a digest of issuer and subject. When the user is removed,
             // `removed_at` says when, and issuer, subject and user go: tokens that were issued before make no user for it.

@@ -222,7 +222,7 @@ extension ServerNode {
                 ticketSigner: storage.tickets, observer: options.backendObserver, logger: logger,
                 pushEnvironments: environments,
                 hubs: hubs, tokens: tokens, provider: provider, nodeSettings: settings.report.nodeSettings,
-                webhookSecrets: storage.webhookSecrets))
+                webhookSecrets: storage.webhookSecrets, timeCodes: storage.timeCodes))
     }
 
     /// For which environments of APNs this node can send what the app backend hands to its hub: the hub's own credential counts

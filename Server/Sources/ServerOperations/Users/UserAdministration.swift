@@ -80,6 +80,11 @@ public struct UserAdministration: Sendable {
         try await withBackend { try await $0.setPassword(password.reveal(), ofUser: name.text) }
     }
 
+    /// Removes a user's second factor for the console. Throws `notFound` when there is none.
+    public func removeSecondFactor(of name: UserName) async throws {
+        try await withBackend { try await $0.removeSecondFactor(ofUser: name.text) }
+    }
+
     /// Removes a user with their devices. Throws `notFound`.
     public func remove(_ name: UserName) async throws {
         try await withBackend { try await $0.removeUser(name: name.text) }

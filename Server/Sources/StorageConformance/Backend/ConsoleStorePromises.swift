@@ -8,9 +8,68 @@ public enum ConsoleStorePromises {
     /// Every promise.
     public static let all: [StoragePromise<any BackendStore>] = [
         redeemsOnce, refusesOthers, keepsSessions, extends, keepsTheNewest, addsWithoutLink, endsWithTheUser, ends, sweeps,
+        keepsFactors, usesCodesOnce,
     ]
 
     private typealias Sample = BackendSample
+
+    private static func factor(of user: User, _ salt: UInt8, at second: Int64 = 0) -> SecondFactor {
+        SecondFactor(user: user.id, salt: [salt], createdAt: Sample.time(second))
+    }
+
+    private static func confirm(_ factor: SecondFactor, step: Int64 = 7, in store: any BackendStore) async throws -> Bool {
+        try await store.confirmSecondFactor(
+            of: factor.user, salt: factor.salt, step: step, recovery: [digest(1), digest(2)], at: Sample.time(9), audit: nil)
+    }
+
+    private static let keepsFactors = StoragePromise<any BackendStore>(
+        "a second factor counts from its confirmation on, until it is removed or its user is"
+    ) { store in
+        let ann = try await Sample.user("ann", in: store)
+        func mark() async throws -> Timestamp? { try await store.user(ann.id)?.secondFactorAt }
+        #expect(try await store.secondFactor(of: ann.id) == nil)
+        let (first, second) = (factor(of: ann, 1), factor(of: ann, 2, at: 5))
+        for begun in [first, second] { #expect(try await store.beginSecondFactor(begun)) }
+        #expect(try await store.secondFactor(of: ann.id) == second)
+        #expect(try await !confirm(first, in: store), "it was replaced")
+        #expect(try await mark() == nil)
+        #expect(try await !store.removeSecondFactor(of: ann.id, audit: nil), "it is not confirmed")
+        #expect(try await confirm(second, in: store))
+        #expect(try await mark() == Sample.time(9))
+        #expect(try await store.user(named: ann.name)?.user.secondFactorAt == Sample.time(9))
+        let kept = try #require(try await store.secondFactor(of: ann.id))
+        #expect(kept.confirmedAt == Sample.time(9) && kept.recoveryCodes == 2 && kept.salt == [2])
+        #expect(try await !store.beginSecondFactor(factor(of: ann, 3)), "one is confirmed")
+        #expect(try await !confirm(second, in: store))
+        #expect(try await store.removeSecondFactor(of: ann.id, audit: nil))
+        #expect(try await mark() == nil)
+        #expect(try await store.beginSecondFactor(first))
+        _ = try await store.removeUser(ann.id, mark: 1, at: Sample.start, audit: nil)
+        #expect(try await store.secondFactor(of: ann.id) == nil)
+    }
+
+    private static let usesCodesOnce = StoragePromise<any BackendStore>(
+        "each code signs in once, and none before the one that was used last"
+    ) { store in
+        let (ann, bob) = (try await Sample.user("ann", in: store), try await Sample.user("bob", in: store))
+        #expect(try await store.beginSecondFactor(factor(of: ann, 1)))
+        #expect(try await !store.useTimeCode(8, of: ann.id), "it is not confirmed")
+        #expect(try await confirm(factor(of: ann, 1), in: store))
+        for (step, isTaken) in [(7, false), (6, false), (9, true), (9, false), (8, false), (10, true)] as [(Int64, Bool)] {
+            #expect(try await store.useTimeCode(step, of: ann.id) == isTaken, "\(step)")
+        }
+        #expect(try await !store.useTimeCode(11, of: bob.id))
+        #expect(try await !store.useRecoveryCode(digest(1), of: bob.id))
+        #expect(try await !store.useRecoveryCode(digest(3), of: ann.id))
+        let uses = try await withThrowingTaskGroup(of: Int.self) { group in
+            for _ in 0..<6 { group.addTask { try await store.useRecoveryCode(digest(2), of: ann.id) ? 1 : 0 } }
+            return try await group.reduce(0, +)
+        }
+        #expect(uses == 1)
+        #expect(try await store.secondFactor(of: ann.id)?.recoveryCodes == 1)
+        #expect(try await store.useRecoveryCode(digest(1), of: ann.id))
+        #expect(try await store.secondFactor(of: ann.id)?.recoveryCodes == 0)
+    }
 
     private static func digest(_ number: UInt8) -> [UInt8] { Array(repeating: number, count: 32) }
 

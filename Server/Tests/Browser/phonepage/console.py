@@ -1,10 +1,13 @@
 """The console, as its people use it: a product manager, a support person, an operator."""
 
 import base64
+import hmac
 import json
 import os
 import pathlib
+import struct
 import subprocess
+import time
 import urllib.request
 
 from selenium.webdriver.common.keys import Keys
@@ -212,6 +215,47 @@ def a_schedule_is_made_and_cancelled(page, user):
     page.press("confirm")
     has(page, "cancelled")
     page.wait("the calendar without it", lambda: "Monday offers" not in text_of(page, ".calendar"))
+
+
+def code_of(key):
+    """What an authenticator app shows for a key now (RFC 6238), by Python's own library."""
+    digest = hmac.new(base64.b32decode(key), struct.pack(">Q", int(time.time()) // 30), "sha1").digest()
+    place = digest[-1] & 15
+    return f"{(struct.unpack('>I', digest[place:place + 4])[0] & 0x7FFFFFFF) % 1_000_000:06}"
+
+
+def a_second_factor_signs_in_with_the_password(page, user):
+    """The operator of the demo sets one up, signs out, signs in with a recovery code, and removes it with another."""
+    page.press("second-factor")
+    page.see("factor-key")
+    key = page.texts("factor-key")[0].replace(" ", "")
+    fill(page, "code", "12345", scope="dialog")
+    page.press("confirm")
+    page.wait("the wrong code to be refused", lambda: "not what the app shows now" in text_of(page, "dialog"))
+    page.settled()
+    page.shot("console-second-factor")
+    fill(page, "code", code_of(key), scope="dialog")
+    page.press("confirm")
+    page.see("secret")
+    codes = page.texts("secret")[0].split()
+    if len(codes) != 10:
+        raise Failure(f"there are {len(codes)} recovery codes")
+    page.press("cancel")
+    page.press("sign-out")
+    page.wait("the sign-in", lambda: heading(page) == "Clarion console")
+    unfold(page, "Sign in with a password")
+    fill(page, "user", "operator")
+    fill(page, "password", "operator")
+    fill(page, "code", codes[0])
+    page.settled()
+    page.shot("console-sign-in-password")
+    page.press("sign-in-password")
+    page.wait("the console again", lambda: heading(page) != "Clarion console")
+    page.press("second-factor")
+    page.wait("how many codes are left", lambda: "9 recovery codes left" in text_of(page, "dialog"))
+    fill(page, "code", codes[1], scope="dialog")
+    page.press("confirm")
+    page.wait("the dialog to close", lambda: not text_of(page, "dialog"))
 
 
 def a_proposal_is_approved_or_declined(page, user):
@@ -756,7 +800,7 @@ def a_session_that_ended_asks_to_sign_in(page, user):
 STEPS = [
     the_page_of_the_phones_opens_it, it_says_what_it_sends_before_it_does, it_explains_a_send, a_test_goes_to_one_person, a_send_goes_to_one_device,
     a_picture_is_shown_before_it_is_sent, mistakes_are_named_before_anything_leaves,
-    a_large_audience_is_confirmed_by_its_number, a_schedule_is_made_and_cancelled, a_proposal_is_approved_or_declined, a_send_goes_by_the_clock_of_each_device, a_send_has_a_text_for_each_language, groups_get_texts_of_their_own_and_are_counted, a_template_is_saved_filled_and_changed, a_person_is_added_and_erased, a_key_is_shown_once,
+    a_large_audience_is_confirmed_by_its_number, a_second_factor_signs_in_with_the_password, a_schedule_is_made_and_cancelled, a_proposal_is_approved_or_declined, a_send_goes_by_the_clock_of_each_device, a_send_has_a_text_for_each_language, groups_get_texts_of_their_own_and_are_counted, a_template_is_saved_filled_and_changed, a_person_is_added_and_erased, a_key_is_shown_once,
     a_hub_is_added_and_removed, a_setting_is_found_with_its_origin, a_webhook_is_tried_and_removed, a_webhook_that_may_not_be_is_refused_with_the_reason, what_was_done_is_in_the_audit, health_shows_the_checks,
     every_screen_fits_and_can_be_read, a_long_list_keeps_the_document_small, the_keyboard_is_enough, the_first_screen_is_light, a_person_is_found_changed_and_signed_out,
     a_session_that_ended_asks_to_sign_in,
