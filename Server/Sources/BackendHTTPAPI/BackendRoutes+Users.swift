@@ -72,7 +72,8 @@ extension BackendRoutes {
         let name = try call.userName()
         let change = try await call.request.readJSON(UserChange.self, known: FieldNames.userChange, limits: options.json)
         guard change.secondFactor != true else {
-            throw ServiceError(.invalidField, "secondFactor: it must be false, which removes it; a person sets one up in the console")
+            throw ServiceError(
+                .invalidField, "secondFactor: it must be false, which removes it; a person sets one up in the console")
         }
         if change.secondFactor == false { try await backend.removeSecondFactor(ofUser: name, by: call.principal) }
         try await backend.changeUser(

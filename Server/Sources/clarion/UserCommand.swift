@@ -127,7 +127,8 @@ private struct UserPasswordCommand: AsyncParsableCommand {
 
 private struct UserSecondFactorCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "remove-second-factor", abstract: "Remove the second factor of a user who has lost the phone and the recovery codes.")
+        commandName: "remove-second-factor",
+        abstract: "Remove the second factor of a user who has lost the phone and the recovery codes.")
 
     @Argument(help: "The user.")
     var name: UserName

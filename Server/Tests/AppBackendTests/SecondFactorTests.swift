@@ -114,7 +114,8 @@ struct SecondFactorTests {
         let byPassword = try await test.user("ada", .admin)
         #expect(await Self.code { _ = try await test.backend.beginSecondFactor(for: byPassword) } == .forbidden)
         let principal = try await session(test, "ada")
-        #expect(try await test.backend.secondFactor(of: principal) == SecondFactorStatus(isSet: false, since: nil, recoveryCodes: 0))
+        #expect(
+            try await test.backend.secondFactor(of: principal) == SecondFactorStatus(isSet: false, since: nil, recoveryCodes: 0))
         #expect(await Self.code { _ = try await test.backend.confirmSecondFactor("123456", for: principal) } == .conflict)
         let first = try await test.backend.beginSecondFactor(for: principal)
         let second = try await test.backend.beginSecondFactor(for: principal)

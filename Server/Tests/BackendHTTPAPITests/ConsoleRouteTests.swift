@@ -60,7 +60,9 @@ struct ConsoleRouteTests {
         }
         let begun = try await bench.json(.post, path, headers: page, "")
         #expect(begun.status == .created && begun.headers[.cacheControl] == "no-store")
-        #expect(String(buffer: begun.body).contains("otpauth:\\/\\/totp\\/Clarion:eve") || String(buffer: begun.body).contains("otpauth://totp/Clarion:eve"))
+        #expect(
+            String(buffer: begun.body).contains("otpauth:\\/\\/totp\\/Clarion:eve")
+                || String(buffer: begun.body).contains("otpauth://totp/Clarion:eve"))
         #expect(try await bench.json(.put, path, headers: page, "{\"code\":\"12345\"}").status == .badRequest)
         let user = try #require(try await bench.backend.parts.store.user(named: try #require(UserName("eve")))?.user)
         func code() async throws -> String {

@@ -26,7 +26,9 @@ struct TimeCodeTests {
         for (shift, holds) in [(-60, false), (-30, true), (0, true), (30, true), (60, false)] as [(Int64, Bool)] {
             #expect((Self.secret.step(of: code, atSeconds: moment + shift) == step) == holds, "\(shift)")
         }
-        for other in ["", "81804", "0818044", "081805", "०८१८०४"] { #expect(Self.secret.step(of: other, atSeconds: moment) == nil) }
+        for other in ["", "81804", "0818044", "081805", "०८१८०४"] {
+            #expect(Self.secret.step(of: other, atSeconds: moment) == nil)
+        }
     }
 
     @Test("an app gets the secret as Base32, and in the address that it opens")

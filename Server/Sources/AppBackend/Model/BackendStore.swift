@@ -5,7 +5,8 @@ import SharedAccess
 
 /// All that the app backend keeps in its database. Errors are `ServiceError`.
 public protocol BackendStore:
-    AuditStore, ConsoleSessionStore, MessageTemplateStore, ScheduleStore, SecondFactorStore, ServiceKeyStore, SignInCountStore, TokenSignInStore,
+    AuditStore, ConsoleSessionStore, MessageTemplateStore, ScheduleStore, SecondFactorStore, ServiceKeyStore, SignInCountStore,
+    TokenSignInStore,
     WebhookStore
 {
     // Users

@@ -144,7 +144,8 @@ extension RichPushBackend {
         if !waves.isEmpty {
             status.localTimes = waves.map(\.shown)
             if let local = try await parts.store.push(of: send.id)?.localTime, waves.allSatisfy({ $0.moment < local.notBefore }) {
-                let warning = "the local time had passed in the time zones of all devices when this was asked for, so none gets a push"
+                let warning =
+                    "the local time had passed in the time zones of all devices when this was asked for, so none gets a push"
                 status.warnings = (status.warnings ?? []) + [warning]
             }
         }

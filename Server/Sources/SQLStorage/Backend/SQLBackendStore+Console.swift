@@ -132,7 +132,9 @@ extension SQLBackendStore {
 
     public func removeSecondFactor(of user: UserID, audit entry: AuditEntry?) async throws -> Bool {
         try await writing { transaction in
-            guard let row = try transaction.row(ConsoleSQL.selectFactor, user), try row.optionalMoment(2) != nil else { return false }
+            guard let row = try transaction.row(ConsoleSQL.selectFactor, user), try row.optionalMoment(2) != nil else {
+                return false
+            }
             try transaction.removeSecondFactor(of: user)
             try transaction.run(ConsoleSQL.markUser, user, nil as Timestamp?)
             try transaction.audit(entry)

@@ -219,7 +219,8 @@ private enum UserSQL {
             tags: try row.text(6).split(separator: " ").map { text in
                 guard let tag = Tag(String(text)) else { throw SQLFault.unexpectedColumn(6) }
                 return tag
-            }, disabledAt: try row.optionalMoment(7), tokensSince: try row.optionalMoment(8), secondFactorAt: try row.optionalMoment(9))
+            }, disabledAt: try row.optionalMoment(7), tokensSince: try row.optionalMoment(8),
+            secondFactorAt: try row.optionalMoment(9))
     }
 
     /// A tag has no blank in it.

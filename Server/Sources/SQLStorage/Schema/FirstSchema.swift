@@ -27,7 +27,7 @@ struct FirstSchema {
     }
 
     /// The statements of the whole step.
-    var script: String { (hubTables + sendTables + backendTables + nodeTables).joined(separator: "\n") }
+    var script: String { (hubTables + sendTables + backendTables + accessTables + nodeTables).joined(separator: "\n") }
 }
 
 /// The nodes that share the database, and what belongs to the database itself. `SchemaMigrator` makes its own table, `schema_steps`.
