@@ -60,7 +60,7 @@ struct ApprovalTests {
         #expect(test.hub.sends.count == 1)
         #expect(try await test.backend.schedule(made.id, for: sender).state == "ended")
         let entry = try #require(try await test.audit().last { $0.action == "schedule.approved" })
-        #expect(entry.actor.hasPrefix("other "))
+        #expect(entry.actor?.hasPrefix("other ") == true)
         #expect(try await test.backend.schedules(state: .proposed, for: other).schedules.isEmpty)
     }
 
