@@ -80,7 +80,7 @@ public struct ConsoleRoutes: Sendable {
 
     private func addSecondFactor(to group: RouterGroup<ServiceRequestContext>) {
         group.get { request, context in
-            try await signedIn(request, context) { try .secret(await api.backend.secondFactor(of: $0)) }
+            try await signedIn(request, context) { try .secret(await api.backend.secondFactor(of: $0), status: .ok) }
         }
         group.post { request, context in
             try await signedIn(request, context) { try .secret(await api.backend.beginSecondFactor(for: $0), status: .created) }

@@ -15,7 +15,8 @@ struct SecondFactorTests {
 
     /// The code that the app shows now.
     private func code(_ test: TestBackend, _ name: String) async throws -> String {
-        let user = try #require(try await test.store.user(named: try #require(UserName(name)))?.user)
+        let userName = try #require(UserName(name))
+        let user = try #require(try await test.store.user(named: userName)?.user)
         let factor = try #require(try await test.store.secondFactor(of: user.id))
         let secret = test.backend.parts.timeCodes.secret(salt: factor.salt)
         return secret.code(of: TimeCodeSecret.step(atSeconds: test.clock.now.seconds))

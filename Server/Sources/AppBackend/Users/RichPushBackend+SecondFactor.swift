@@ -94,7 +94,7 @@ extension RichPushBackend {
         guard let user = try await parts.store.user(principal.userID), user.secondFactorAt != nil else {
             throw ServiceError(.notFound, "there is no second factor")
         }
-        let source = principal.source ?? .local
+        let source = principal.source
         let attempt = SignInAttempt(user: Self.codeAccount(of: user.name), source: source)
         try await counting(attempt, from: source) { try await use(code, of: user) }
         try await removeSecondFactor(of: user, by: principal)

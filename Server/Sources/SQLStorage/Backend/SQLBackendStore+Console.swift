@@ -106,7 +106,7 @@ extension SQLBackendStore {
     public func confirmSecondFactor(
         of user: UserID, salt: [UInt8], step: Int64, recovery: [[UInt8]], at now: Timestamp, audit entry: AuditEntry?
     ) async throws -> Bool {
-        let codes = recovery.map(Hexadecimal.text).joined(separator: " ")
+        let codes = recovery.map { Hexadecimal.text(of: $0) }.joined(separator: " ")
         return try await writing { transaction in
             guard try transaction.run(ConsoleSQL.confirmFactor, user, salt, now, step, codes) > 0 else { return false }
             try transaction.run(ConsoleSQL.markUser, user, now)
