@@ -114,10 +114,10 @@ private enum Base32 {
             (buffer, bits) = (buffer << 8 | UInt64(byte), bits + 8)
             while bits >= 5 {
                 bits -= 5
-                text.append(alphabet[Int(buffer >> UInt64(bits)) & 31])
+                text.append(alphabet[Int(buffer >> UInt64(bits) & 31)])
             }
         }
-        if bits > 0 { text.append(alphabet[Int(buffer << UInt64(5 - bits)) & 31]) }
+        if bits > 0 { text.append(alphabet[Int(buffer << UInt64(5 - bits) & 31)]) }
         return String(decoding: text, as: UTF8.self)
     }
 }
