@@ -110,7 +110,8 @@ import Testing
                     VALUES (1, 'a-send', 0, 1, 'apns', 'phone-of-z', 'rejected')
                     """), [])
             try connection.run(
-                SQLStatement("INSERT INTO second_factors VALUES (1, $1, $2, 1, 2, 3, 'aa')"), [.integer(Self.number), .bytes([1])])
+                SQLStatement("INSERT INTO second_factors VALUES (1, $1, $2, 1, 2, 3, 'aa')"),
+                [.integer(Self.number), .bytes([1])])
             try connection.run(
                 SQLStatement("INSERT INTO frequency_counts VALUES (1, 'news', 'username:zaphod', 'a-send', 1, 2)"), [])
         }
