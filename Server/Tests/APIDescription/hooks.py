@@ -97,6 +97,7 @@ RIGHT_REFUSALS = [
     "expiresAt: it must be a moment in the future",
     "field 'contentId' and the part 'content' exclude each other",
     "field 'thumbId' and the part 'thumb' exclude each other",
+    "frequencyCap: the setting frequency-caps has none",
     "id: it must be absent unless the kind is sealed",
     "id: it must be the number that the envelope is sealed under",
     "key and certificate: give one of them",
@@ -134,10 +135,13 @@ RIGHT_REFUSALS = [
     "thumbId: kind text has no content",
     "until: it lies before since",
     "users: 1 to 20 different user names",
+    "split.groups: together they have more than a hundred percent",
+    "translations: the group",
 ]
 # A text of white space alone, a mark that turns the direction of writing, a letter of no alphabet; and bytes that are no file of their
 # type, for the types that no sample below is of.
-RIGHT_ENDINGS = ["it must be more than white space", "it must be another than those before", "none of them a control or a direction mark", "or send:PREFIX"]
+RIGHT_ENDINGS = ["it must be more than white space", "it must be another than those before", "none of them a control or a direction mark", "or send:PREFIX",
+    "it must be the name of a group of split", "it must be a language tag such as pt-BR"]
 RIGHT_CODES = ["unsupported-content"]
 # The smallest files of some types.
 SAMPLES = {

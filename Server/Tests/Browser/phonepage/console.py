@@ -357,8 +357,9 @@ def a_send_has_a_text_for_each_language(page, user):
 
 
 def unfold(page, summary):
-    page.driver.execute_script(
-        "[...document.querySelectorAll('#main summary')].find((node) => node.textContent === arguments[0]).click()", summary)
+    page.wait(f"the section {summary}", lambda: page.driver.execute_script(
+        "const found = [...document.querySelectorAll('#main summary')].find((node) => node.textContent === arguments[0]);"
+        "found?.click(); return Boolean(found)", summary))
 
 
 def groups_get_texts_of_their_own_and_are_counted(page, user):
@@ -398,16 +399,17 @@ def groups_get_texts_of_their_own_and_are_counted(page, user):
     page.wait("the page of the send", lambda: (heading(page) or "").startswith("Send #"))
     has(page, "Share that opened", "completed")
     number = heading(page).removeprefix("Send #")
-    credentials = {"Authorization": "Basic " + base64.b64encode(f"{user}:{user}".encode()).decode()}
 
-    def ask(path):
+    def ask(path, caller):
+        credentials = {"Authorization": "Basic " + base64.b64encode(f"{caller}:{caller}".encode()).decode()}
         request = urllib.request.Request(f"{page.base}/api/v1/notifications/{number}/{path}", headers=credentials)
         with urllib.request.urlopen(request, timeout=DEADLINE) as answer:
             return json.load(answer)
 
-    own = [group["name"] for group in ask("status")["groups"] if group["outcomes"].get("accepted")]
-    if [ask("details")["message"]] != [f"Text of group {name}" for name in own]:
-        raise Failure(f"the user is in {own} and reads {ask('details')['message']}")
+    own = [group["name"] for group in ask("status", "operator")["groups"] if group["outcomes"].get("accepted")]
+    message = ask("details", user)["message"]
+    if [message] != [f"Text of group {name}" for name in own]:
+        raise Failure(f"the user is in {own} and reads {message}")
     page.shot("console-send-groups")
 
 
