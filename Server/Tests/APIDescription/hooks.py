@@ -135,6 +135,8 @@ RIGHT_REFUSALS = [
     "thumbId: kind text has no content",
     "until: it lies before since",
     "users: 1 to 20 different user names",
+    "sendAt: it must be a moment in the future",
+    "sendAt: it must be at most two years ahead",
     "split.groups: together they have more than a hundred percent",
     "translations: the group",
 ]
@@ -170,8 +172,6 @@ def before_load_schema(context, raw_schema):
     for part in ("content", "thumb"):
         form["properties"][part] = {"type": "string", "format": "image/png"}
     schemas["ScheduleRequest"]["properties"]["localTime"].pop("pattern")
-    due = schemas["ScheduleRequest"]["properties"]["sendAt"]
-    due["minimum"], due["maximum"] = (int(time.time()) + 3_600) * 1_000, (int(time.time()) + 86_400 * 700) * 1_000
     for name in ("SendRequest", "NewServiceKey"):
         schemas[name]["properties"]["expiresAt"]["minimum"] = int(time.time()) * 1_000
 
