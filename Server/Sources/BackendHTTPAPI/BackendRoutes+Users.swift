@@ -75,10 +75,9 @@ extension BackendRoutes {
             throw ServiceError(
                 .invalidField, "secondFactor: it must be false, which removes it; a person sets one up in the console")
         }
-        if change.secondFactor == false { try await backend.removeSecondFactor(ofUser: name, by: call.principal) }
         try await backend.changeUser(
             name: name, role: change.role, tags: change.tags, password: change.password, isDisabled: change.disabled,
-            by: call.principal)
+            removesSecondFactor: change.secondFactor == false, by: call.principal)
         return try .json(UserAnswer(await backend.user(name)))
     }
 

@@ -52,6 +52,7 @@ struct ApprovalTests {
         #expect(seen.map(\.id) == [made.id])
         let approved = try await test.backend.approveSchedule(made.id, revision: made.revision, for: other)
         #expect(approved.state == "waiting" && approved.approvedBy == "other" && approved.next == [test.clock.now])
+        #expect(try await test.backend.schedule(made.id, for: sender).approvedBy == "other")
         #expect(
             await code {
                 _ = try await test.backend.approveSchedule(made.id, revision: made.revision, for: other)
@@ -62,6 +63,8 @@ struct ApprovalTests {
         let entry = try #require(try await test.audit().last { $0.action == "schedule.approved" })
         #expect(entry.actor?.hasPrefix("other ") == true)
         #expect(try await test.backend.schedules(state: .proposed, for: other).schedules.isEmpty)
+        try await test.backend.eraseUser(name: "other")
+        #expect(try await test.backend.schedule(made.id, for: sender).approvedBy == nil)
     }
 
     @Test("a proposal with a time is due at that time, or at the next of its rule")
@@ -97,6 +100,7 @@ struct ApprovalTests {
             made.id, to: Self.proposal { $0.notification.message = "Another sale" }, for: sender)
         #expect(changed.state == "proposed" && changed.revision == 2)
         #expect(await code { _ = try await test.backend.approveSchedule(made.id, revision: 1, for: other) } == .conflict)
+        #expect(await code { _ = try await test.backend.approveSchedule(made.id, revision: 3, for: other) } == .conflict)
         #expect(try await test.backend.approveSchedule(made.id, revision: 2, for: other).state == "waiting")
     }
 

@@ -397,7 +397,7 @@ extension TestBackend {
     }
 
     /// A place in the order of the database after all that is committed.
-    fileprivate func order() async throws -> OrderNumber? {
+    func order() async throws -> OrderNumber? {
         try await database.write { try $0.row($0.dialect.nextOrder, [])?.integer(0) }.map(OrderNumber.init)
     }
 }

@@ -71,9 +71,43 @@ struct FrequencyCapTests {
         notification.template = TemplateUse(name: "sale")
         var request = ScheduleRequest(notification)
         request.sendAt = test.clock.now + .seconds(60)
+        var wrong = request
+        wrong.notification.frequencyCap = "offers"
+        #expect(await code { _ = try await test.backend.schedule(wrong, for: sender) } == .invalidField)
         _ = try await test.backend.schedule(request, for: sender)
         test.clock.advance(by: .seconds(61))
         try await test.upkeep.work()
         #expect(test.hub.sends.last?.command.cap?.name == "marketing")
+    }
+
+    @Test("a retry gets the first answer also when the settings have no such cap any more")
+    func retry() async throws {
+        let test = try await Self.backend()
+        let sender = try await test.user("sender")
+        let first = try await test.send(sender, to: "news", key: "k") { $0.frequencyCap = "marketing" }
+        var parts = test.backend.parts
+        parts.settings.frequencyCaps = []
+        var request = SendRequest(message: "Hello")
+        (request.audience, request.frequencyCap) = ("news", "marketing")
+        let later = RichPushBackend(parts: parts)
+        #expect(try await later.send(request, idempotencyKey: "k", for: sender).id == first)
+        await #expect {
+            _ = try await later.send(request, idempotencyKey: "other", for: sender)
+        } throws: { ($0 as? ServiceError)?.code == .invalidField }
+    }
+
+    @Test("explain asks the hub whether a cap held a device back")
+    func explained() async throws {
+        let test = try await Self.backend()
+        try await test.phone("ann", 1, zone: nil)
+        let sender = try await test.user("sender")
+        let id = try await test.send(sender, to: "news") { $0.frequencyCap = "marketing" }
+        let cap = try #require(FrequencyCap("marketing=1/7d"))
+        test.hub.holdBack(CapCount(cap: cap, isCounted: false, others: 1))
+        test.hub.completeAll(order: try await test.order())
+        let found = try await test.backend.explain(id, toUser: "ann", for: try await test.admin())
+        #expect(found.finding.cause == "frequency-cap")
+        #expect(
+            found.finding.sentence == "It was held back: the user had reached the limit of 1 sends of the kind marketing in 7d.")
     }
 }

@@ -104,6 +104,19 @@ struct LocalTimeTests {
         #expect(try await cause(test, id, "bob") == "expired")
     }
 
+    @Test("the status warns when the time had passed for all devices, and not for some of them", arguments: [false, true])
+    func warns(hasLater: Bool) async throws {
+        let test = try await TestBackend()
+        try await test.phone("ann", 1, zone: "Asia/Tokyo")
+        if hasLater { try await test.phone("bob", 2, zone: "America/New_York") }
+        let sender = try await test.user("sender")
+        let schedule = try await test.backend.schedule(Self.request(Self.time(test, after: .seconds(3600))), for: sender)
+        try await test.upkeep.work()
+        let id = try #require(try await test.backend.schedule(schedule.id, for: sender).lastSend)
+        let warnings = try await test.backend.status(of: id, for: sender).warnings ?? []
+        #expect(warnings.contains { $0.hasPrefix("the local time had passed") } != hasLater)
+    }
+
     @Test("one whose time has passed everywhere is refused")
     func over() async throws {
         let test = try await TestBackend()

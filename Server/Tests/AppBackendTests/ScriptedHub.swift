@@ -45,6 +45,7 @@ final class ScriptedHub: HubSending {
         var countRefusal: ServiceError?
         var decidesForDevices = true
         var groups: [Int: [TargetOutcome: Int]] = [:]
+        var capCount: CapCount?
         var questions = Questions()
         var listAnswer = ListAnswer.known
     }
@@ -220,6 +221,11 @@ final class ScriptedHub: HubSending {
     var decidesForDevices: Bool { state.withLock { $0.decidesForDevices } }
 
     func groupOutcomes(of id: NotificationID) async throws -> [Int: [TargetOutcome: Int]] { state.withLock { $0.groups } }
+
+    func capCount(of device: RecordID, for id: NotificationID) async throws -> CapCount? { state.withLock { $0.capCount } }
+
+    /// Holds every push back from now on, and says this of each device.
+    func holdBack(_ count: CapCount) { state.withLock { $0.capCount = count } }
 
     /// Says what became of the groups of every send.
     func countGroups(_ groups: [Int: [TargetOutcome: Int]]) { state.withLock { $0.groups = groups } }

@@ -88,6 +88,14 @@ struct ConsoleRouteTests {
         bench.clock.advance(by: .seconds(30))
         let removal = try await bench.json(.post, path + "/removal", headers: page, "{\"code\":\"\(try await code())\"}")
         #expect(removal.status == .noContent)
+        #expect(try await bench.json(.patch, "/api/v1/users/eve", as: "root", "{\"secondFactor\":false}").status == .notFound)
+        #expect(try await bench.json(.patch, "/api/v1/users/eve", as: "root", "{\"secondFactor\":true}").status == .badRequest)
+        let again = try await bench.json(.post, path, headers: page, "")
+        #expect(again.status == .created)
+        #expect(try await bench.json(.put, path, headers: page, "{\"code\":\"\(try await code())\"}").status == .created)
+        let changed = try await bench.json(.patch, "/api/v1/users/eve", as: "root", "{\"secondFactor\":false}")
+        #expect(changed.status == .ok && !String(buffer: changed.body).contains("secondFactorAt"))
+        #expect(try await bench.call(.get, "/api/v1/me", as: "eve").status == .ok)
     }
 
     @Test("over TLS the cookie is for this host alone, and the plain one signs nothing")

@@ -37,7 +37,6 @@ extension RichPushBackend {
                 "translations: the hub elsewhere has one push for all devices; use preview neutral without groups, or several sends"
             )
         }
-        draft.cap = try cap(of: request)
         if draft.style != .silent, request.transactional != true, let quiet = parts.settings.quietHours {
             draft.localTime = LocalDelivery(
                 fallbackZone: parts.settings.quietHoursZone, notBefore: parts.clock.now, quiet: quiet)
@@ -45,8 +44,9 @@ extension RichPushBackend {
         return draft
     }
 
-    /// The frequency cap that the request names. A transactional send has none.
-    private func cap(of request: SendRequest) throws -> FrequencyCap? {
+    /// The frequency cap that the request names. A transactional send has none. It is not part of `draft`, since the settings may be others by
+    /// the time of a retry.
+    func cap(of request: SendRequest) throws -> FrequencyCap? {
         guard let name = request.frequencyCap else { return nil }
         guard let cap = parts.settings.frequencyCaps.first(where: { $0.name == name }) else {
             let known = parts.settings.frequencyCaps.map(\.name).joined(separator: ", ")

@@ -63,6 +63,7 @@ extension RichPushBackend {
         guard found.draft.owner != principal.userID else {
             throw ServiceError(.forbidden, "you asked for this send yourself; another person has to approve it")
         }
+        guard found.revision == revision else { throw Self.proposalChanged }
         let now = parts.clock.now
         var request = found.draft.request
         if request.hasNoTime { request.sendAt = now }
@@ -72,11 +73,12 @@ extension RichPushBackend {
         let entry = principal.entry(.scheduleApproved, at: now, object: "\(id)", details: "due=\(next.dueAt.milliseconds)")
         let approved = try await parts.store.approveSchedule(
             id, revision: revision, as: request, next: next, by: principal.name, at: now, audit: entry)
-        guard let approved else {
-            throw ServiceError(.conflict, "this proposal was changed, approved or cancelled just now; look at it again")
-        }
+        guard let approved else { throw Self.proposalChanged }
         return shown(approved)
     }
+
+    private static let proposalChanged = ServiceError(
+        .conflict, "this proposal was changed, approved or cancelled since you looked at it; look at it again")
 
     /// Cancels a schedule of the caller (an admin: any; who may approve: any proposal). What it has sent stays sent. Throws `not-found` for
     /// any other, and for one that is over.
@@ -163,6 +165,7 @@ extension RichPushBackend {
         let field = request.sendAt == nil ? "localTime" : "sendAt"
         let checked = Result {
             try SendRequestCheck(request: notification, now: due).check()
+            _ = try cap(of: notification)
             guard next != nil || request.hasNoTime else { throw SendRequestCheck.wrong(field, "a moment in the future") }
             guard due - now < Self.horizon else { throw SendRequestCheck.wrong(field, "at most two years ahead") }
         }

@@ -75,6 +75,7 @@ extension RichPushBackend {
         if let key { draft.idempotencyKey = key }
         if let earlier = try await repeated(draft.idempotencyKey, rule, for: principal) { return earlier }
         try checked.get()
+        draft.cap = try cap(of: request)
         try await requireApproval(of: audience, for: principal)
         try countSend(of: principal)
         draft.takeContents(of: try await withWrittenContent(request, for: principal))

@@ -62,6 +62,7 @@ struct ScheduleKeeper {
         var draft = try await backend.draft(
             request.notification(dueAt: timing.end(of: due)), audience: audience, idempotencyKey: nil, for: principal)
         draft.step = step
+        draft.cap = try backend.cap(of: request.notification)
         if var local = timing.delivery(of: due, in: schedule) {
             local.quiet = draft.localTime?.quiet
             draft.localTime = local

@@ -92,7 +92,7 @@ extension RichPushBackend {
     public func removeSecondFactor(_ code: String, for principal: Principal) async throws {
         try Self.requireConsole(principal)
         guard let user = try await parts.store.user(principal.userID), user.secondFactorAt != nil else {
-            throw ServiceError(.notFound, "there is no second factor")
+            throw Self.noSecondFactor
         }
         let source = principal.source
         let attempt = SignInAttempt(user: Self.codeAccount(of: user.name), source: source)
@@ -109,11 +109,11 @@ extension RichPushBackend {
 
     private func removeSecondFactor(of user: User, by principal: Principal?) async throws {
         let entry = entry(.userChanged, by: principal, subject: user.name.text, details: "second-factor=removed")
-        guard try await parts.store.removeSecondFactor(of: user.id, audit: entry) else {
-            throw ServiceError(.notFound, "the user has no second factor")
-        }
+        guard try await parts.store.removeSecondFactor(of: user.id, audit: entry) else { throw Self.noSecondFactor }
         forgetCredentials()
     }
+
+    static let noSecondFactor = ServiceError(.notFound, "the user has no second factor")
 
     /// Whether the code signs the user in now; it does so once.
     private func use(_ code: String, of user: User) async throws -> Bool {

@@ -36,11 +36,13 @@ extension RichPushBackend {
     /// Changes what is given of a user. The request is checked before any of it is stored. A user is locked out first and let in last, so
     /// that no failure in between leaves an account open with its old password. Throws as the functions for each do.
     public func changeUser(
-        name: String, role: UserRole?, tags: [Tag]?, password: String?, isDisabled: Bool?, by principal: Principal? = nil
+        name: String, role: UserRole?, tags: [Tag]?, password: String?, isDisabled: Bool?, removesSecondFactor: Bool = false,
+        by principal: Principal? = nil
     ) async throws {
         let user = role == nil && password == nil ? try await user(name) : try await person(name, changedBy: principal)
         try Self.requirePower(over: user.role, principal)
         if let role { try Self.requirePower(over: try Self.personRole(role), principal) }
+        guard !removesSecondFactor || user.secondFactorAt != nil else { throw Self.noSecondFactor }
         let tags = try tags.map { try Self.checked($0) }
         let hash = if let password { try await hash(password, of: user.name) } else { PasswordHash?.none }
         if isDisabled == true { try await setDisabled(true, ofUser: name, by: principal) }
@@ -48,6 +50,7 @@ extension RichPushBackend {
         // The role may have been raised by another request meanwhile.
         if let hash { try await setPassword(hash, of: try await person(name, changedBy: principal), by: principal) }
         if let tags { try await setTags(tags, ofUser: name, by: principal) }
+        if removesSecondFactor { try await removeSecondFactor(ofUser: name, by: principal) }
         if isDisabled == false { try await setDisabled(false, ofUser: name, by: principal) }
     }
 

@@ -33,7 +33,7 @@ function account(user, path, reload) {
   return card("Account", { key: "account" },
     facts([
       ["Role", badge(user.role)], ["Tags", user.tags.join(" ") || "none"], ["Since", time(user.createdAt)],
-      ["Disabled", user.disabledAt && time(user.disabledAt)],
+      ["Disabled", user.disabledAt && time(user.disabledAt)], ["Second factor", user.secondFactorAt && ["since ", time(user.secondFactorAt)]],
     ]),
     may("change-users") && !isService && h("div", { class: "actions" }, button("Change role and tags", { onclick: () => change(user, path, reload), "data-testid": "change-person" })));
 }
@@ -105,6 +105,14 @@ function danger(user, path, reload) {
       await reload();
     },
   });
+  const removeFactor = () => ask({
+    title: `Remove the second factor of ${user.name}?`, action: "Remove", kind: "danger",
+    body: () => h("p", null, "For a person who has lost the phone and the recovery codes. Their password alone signs API requests again; in the console they sign in with a link."),
+    act: async () => {
+      await call("PATCH", path, { body: { secondFactor: false } });
+      await reload();
+    },
+  });
   const erase = async () => {
     const done = await ask({
       title: `Erase ${user.name}?`, action: "Erase", kind: "danger", typed: user.name,
@@ -117,6 +125,7 @@ function danger(user, path, reload) {
     isSelf ? h("p", { class: "empty" }, "This is you. Another administrator can disable or erase you.") : h("div", { class: "actions" },
       button("Sign out everywhere", { onclick: end, "data-testid": "end-sessions" }),
       button(user.disabledAt ? "Enable" : "Disable", { onclick: disable, kind: user.disabledAt ? "plain" : "danger", "data-testid": "disable" }),
+      user.secondFactorAt && button("Remove the second factor", { onclick: removeFactor, kind: "danger", "data-testid": "remove-factor" }),
       button("Erase", { onclick: erase, kind: "danger", "data-testid": "erase" })));
 }
 

@@ -77,8 +77,8 @@ struct SliceWorker: Sendable {
             page, lease: slice.lease, now: clock.now, horizon: stretchedSettings.retryHorizon, isOutOfReach: slice.isOutOfReach,
             templates: slice.templates.fill(page, of: slice.lease.id.notification))
         // Targets of a page of retries were counted when it was their turn.
-        if let cap = page.cap, !plan.keysToSend.isEmpty {
-            plan.hold(try await queue.count(plan.keysToSend, for: cap, of: slice.lease.id, at: clock.now))
+        if let cap = page.cap, case let keys = plan.keysToSend, !keys.isEmpty {
+            plan.hold(try await queue.count(keys, for: cap, of: slice.lease.id, at: clock.now))
         }
         return plan
     }

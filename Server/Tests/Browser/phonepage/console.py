@@ -193,8 +193,22 @@ def a_large_audience_is_confirmed_by_its_number(page, user):
         raise Failure("a send to 1,204 devices needs no number")
     page.type("typed", "1204")
     page.wait("the send to be possible", lambda: page.find("confirm").is_enabled())
-    page.press("cancel")
+    # What a server answers whose setting approval-above is lower. The proposal after it is real.
+    page.driver.execute_script("""
+      window.fetch = (address, options) => (String(address).endsWith('/api/v1/notifications')
+        ? Promise.resolve(new Response('{"code":"approval-required","title":"Another person has to approve this send","detail":"1,204 devices"}',
+          { status: 403, headers: { 'Content-Type': 'application/problem+json' } })) : window.honestFetch(address, options));""")
+    page.press("confirm")
+    page.wait("the question for an approval", lambda: "Ask for an approval?" in text_of(page, "dialog"))
+    page.press("confirm")
     page.driver.execute_script("window.fetch = window.honestFetch")
+    at(page, "Schedules")
+    has(page, "Waiting for approval", "To very many")
+    if page.all("approve"):
+        raise Failure("a person can approve what they ask for themselves")
+    page.press("decline")
+    page.press("confirm")
+    has(page, "cancelled")
 
 
 def a_schedule_is_made_and_cancelled(page, user):
