@@ -181,7 +181,8 @@ final class ScriptedHub: HubSending {
 
     private static func telemetry(of id: NotificationID, _ state: State) -> NotificationTelemetry? {
         state.sends.first { $0.receipt.id == id }.map { sent in
-            let outcome: TargetOutcome = state.refusalReason == nil ? .accepted : .rejected
+            let outcome: TargetOutcome =
+                state.capCount != nil ? .capped : state.refusalReason == nil ? .accepted : .rejected
             var telemetry = NotificationTelemetry(
                 id: id, state: sent.state, enqueuedAt: sent.receipt.dueAt, dueAt: sent.receipt.dueAt,
                 endedAt: sent.endedAt, outcomes: sent.state == .completed ? [outcome: sent.devices.count] : [:])
