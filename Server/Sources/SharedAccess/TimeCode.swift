@@ -35,13 +35,10 @@ public struct TimeCodeSecret: Sendable {
     public func step(of code: String, atSeconds seconds: Int64) -> Int64? {
         let now = Self.step(atSeconds: seconds)
         var found: Int64?
-        for step in now - 1...now + 1 where Self.isEqual(code, self.code(of: step)) { found = step }
+        for step in now - 1...now + 1 where ConstantTime.equal(code.utf8, self.code(of: step).utf8) {
+            found = step
+        }
         return found
-    }
-
-    private static func isEqual(_ left: String, _ right: String) -> Bool {
-        guard left.utf8.count == right.utf8.count else { return false }
-        return zip(left.utf8, right.utf8).reduce(UInt8(0)) { $0 | $1.0 ^ $1.1 } == 0
     }
 
     /// The form in which a person types it into the app.

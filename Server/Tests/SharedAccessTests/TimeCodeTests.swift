@@ -31,6 +31,21 @@ struct TimeCodeTests {
         }
     }
 
+    @Test("only the codes of the three steps are taken")
+    func others() {
+        let moment = Int64(1_111_111_109)
+        let now = TimeCodeSecret.step(atSeconds: moment)
+        let right = Set((now - 1...now + 1).map(Self.secret.code(of:)))
+        let near = right.flatMap { code in
+            (0..<6).flatMap { place in
+                (0...9).map { digit in String(code.prefix(place)) + "\(digit)" + String(code.dropFirst(place + 1)) }
+            }
+        }
+        let spread = stride(from: 0, to: 1_000_000, by: 97).map { String(String($0 + 1_000_000).dropFirst()) }
+        let taken = (near + spread).filter { Self.secret.step(of: $0, atSeconds: moment) != nil }
+        #expect(Set(taken) == right)
+    }
+
     @Test("an app gets the secret as Base32, and in the address that it opens")
     func forms() {
         #expect(Self.secret.text == "GEZDGNBVGY3TQOJQGEZDGNBVGY3TQOJQ")
