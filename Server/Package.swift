@@ -286,8 +286,8 @@ let package = Package(
         target(
             "SQLStorage",
             [
-                "AppBackend", "AuditTrail", "NotificationTemplates", "PushHub", "ServiceErrors", "SharedAccess", "TagExpressions",
-                "TrustedIssuers", "WireText", .crypto, .logging, .richPushModel,
+                "AppBackend", "AuditTrail", "CalendarTime", "NotificationTemplates", "PushHub", "ServiceErrors", "SharedAccess",
+                "TagExpressions", "TrustedIssuers", "WireText", .crypto, .logging, .richPushModel,
             ]),
         target("PostgresDatabase", ["SQLStorage", .logging, .richPushModel]),
         tests(
@@ -428,8 +428,8 @@ let package = Package(
         target(
             "StorageConformance",
             [
-                "AuditTrail", "AppBackend", "ClarionTesting", "NotificationTemplates", "PushHub", "ServiceErrors", "SharedAccess",
-                "TagExpressions", .nioConcurrencyHelpers, .richPushModel,
+                "AuditTrail", "AppBackend", "CalendarTime", "ClarionTesting", "NotificationTemplates", "PushHub", "ServiceErrors",
+                "SharedAccess", "TagExpressions", .nioConcurrencyHelpers, .richPushModel,
             ]),
         tests(
             "EndToEndTests",

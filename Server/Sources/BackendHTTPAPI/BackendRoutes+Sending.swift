@@ -215,7 +215,7 @@ enum FieldNames {
     /// `UserRow`.
     static let userRow: Set<String> = ["name", "role", "tags"]
     /// `UserChange`.
-    static let userChange: Set<String> = ["password", "role", "disabled", "tags", "secondFactor"]
+    static let userChange: Set<String> = ["password", "role", "disabled", "tags", "quietHours", "secondFactor"]
     /// `ServiceKeyRequest`.
     static let key: Set<String> = ["name", "scopes", "expiresAt", "networks", "requestsPerMinute"]
     /// `SignInTokenRequest`.

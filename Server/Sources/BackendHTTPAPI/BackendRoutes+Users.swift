@@ -21,6 +21,8 @@ struct UserChange: Decodable {
     var role: UserRole?
     var disabled: Bool?
     var tags: [Tag]?
+    /// `22:00-07:00`, or `none`.
+    var quietHours: String?
     /// `false` removes it.
     var secondFactor: Bool?
 }
@@ -77,7 +79,7 @@ extension BackendRoutes {
         }
         try await backend.changeUser(
             name: name, role: change.role, tags: change.tags, password: change.password, isDisabled: change.disabled,
-            removesSecondFactor: change.secondFactor == false, by: call.principal)
+            quietHours: change.quietHours, removesSecondFactor: change.secondFactor == false, by: call.principal)
         return try .json(UserAnswer(await backend.user(name)))
     }
 
@@ -117,10 +119,12 @@ private struct UserAnswer: Encodable {
     var createdAt: Timestamp
     var disabledAt: Timestamp?
     var secondFactorAt: Timestamp?
+    var quietHours: String?
 
     init(_ user: User) {
         (name, role, tags) = (user.name.text, user.role.rawValue, user.tags)
         (createdAt, disabledAt, secondFactorAt) = (user.createdAt, user.disabledAt, user.secondFactorAt)
+        quietHours = user.quietHours?.description
     }
 }
 

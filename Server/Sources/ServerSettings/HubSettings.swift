@@ -56,6 +56,12 @@ public struct NotificationSettings: SettingGroup {
     package let quietHoursZone = Setting(
         "quiet-hours-zone", .text(limit: 64), default: BackendSettings().quietHoursZone,
         "The time zone of devices that do not report theirs, such as Europe/Berlin. It decides when quiet-hours are there.")
+    package let userQuietHours = Setting(
+        "user-quiet-hours", .flag, default: BackendSettings().userQuietHours,
+        """
+        Whether users may have quiet hours of their own, which the app's backend or an administrator sets. What is sent in them leaves \
+        when they end, as with quiet-hours.
+        """)
     package let frequencyCaps = Setting(
         "frequency-caps", .list(.frequencyCap), default: [],
         """
@@ -196,6 +202,10 @@ extension SettingsResolver {
         if secret != nil, settings.notifications.quietHours != nil {
             complain(
                 \.notifications.quietHours, "cannot be kept with a hub elsewhere, which does not know the time zones of devices")
+        }
+        if secret != nil, settings.notifications.userQuietHours {
+            complain(
+                \.notifications.userQuietHours, "cannot be on with a hub elsewhere, which does not know the time zones of devices")
         }
         if secret != nil, !settings.notifications.frequencyCaps.isEmpty {
             complain(

@@ -132,6 +132,7 @@ extension Settings {
         backend.neutralText = self.notifications.neutralText
         backend.quietHours = self.notifications.quietHours
         backend.quietHoursZone = self.notifications.quietHoursZone
+        backend.userQuietHours = self.notifications.userQuietHours
         backend.approvalAbove = self.notifications.approvalAbove
         backend.frequencyCaps = self.notifications.frequencyCaps
         return backend

@@ -15,7 +15,7 @@ struct UserCommand: AsyncParsableCommand {
         commandName: "user", abstract: "Add, list and remove the users of a node, on its database.",
         subcommands: [
             UserAddCommand.self, UserListCommand.self, UserDevicesCommand.self, UserPasswordCommand.self, UserRemoveCommand.self,
-            UserSecondFactorCommand.self,
+            UserSecondFactorCommand.self, UserQuietHoursCommand.self,
             UserExportCommand.self, UserEraseCommand.self,
         ])
 }
@@ -138,6 +138,25 @@ private struct UserSecondFactorCommand: AsyncParsableCommand {
     func run() async throws {
         try await node.users().removeSecondFactor(of: name)
         print("removed the second factor of \(name); `clarion console link` lets them in to set up another")
+    }
+}
+
+private struct UserQuietHoursCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "quiet-hours",
+        abstract: "Set the hours in which a user's devices get no new notification, where the setting user-quiet-hours is on.")
+
+    @Argument(help: "The user.")
+    var name: UserName
+
+    @Argument(help: "Such as 22:00-07:00, in half hours, or none.")
+    var hours: String
+
+    @OptionGroup var node: NodeArguments
+
+    func run() async throws {
+        try await node.users().setQuietHours(hours, of: name)
+        print(hours == "none" ? "\(name) has no quiet hours" : "the quiet hours of \(name) are \(hours)")
     }
 }
 

@@ -8,11 +8,12 @@ import Testing
 @Suite("Sends in quiet hours")
 struct QuietHoursTests {
     /// A backend at three in the night in UTC, with quiet hours from ten to eight; it is noon in Tokyo.
-    private static func backend(_ hours: String = "22:00-08:00") async throws -> TestBackend {
-        let quiet = try #require(QuietHours(hours))
+    private static func backend(_ hours: String? = "22:00-08:00", userHours: Bool = false) async throws -> TestBackend {
+        let quiet = try hours.map { try #require(QuietHours($0)) }
         let test = try await TestBackend {
             $0.quietHours = quiet
             $0.quietHoursZone = "UTC"
+            $0.userQuietHours = userHours
         }
         let second = test.clock.now.seconds % 86_400
         test.clock.advance(by: .seconds((86_400 + 3 * 3600 - second) % 86_400))
@@ -41,6 +42,86 @@ struct QuietHoursTests {
         #expect(try await test.backend.explain(id, toUser: "ann", for: root).finding.cause != "quiet-hours")
         _ = try await test.send(sender, to: "username:ann")
         #expect(try moments(test).otherwise == nil, "it is over when the devices there have it")
+    }
+
+    @Test("a user's own hours hold on each device by its clock, and for that user alone")
+    func ownHours() async throws {
+        let test = try await Self.backend(nil, userHours: true)
+        try await test.phone("ann", 1, zone: "Africa/Abidjan")
+        try await test.phone("bob", 2, zone: "Africa/Abidjan")
+        try await test.phone("eve", 3, zone: nil)
+        for name in ["ann", "eve"] { try await test.backend.setQuietHours("22:00-06:30", ofUser: name) }
+        let sender = try await test.user("sender")
+        let (now, end) = (test.clock.now, test.clock.now + .seconds(3 * 3600 + 1800))
+        let id = try await test.send(sender, to: "news")
+        let zones = try moments(test)
+        #expect(
+            zones.moments == ["Africa/Abidjan": now, "Africa/Abidjan=22:00-06:30": end, "=22:00-06:30": end])
+        let root = try await test.admin()
+        let finding = try await test.backend.explain(id, toUser: "ann", for: root).finding
+        #expect(finding.cause == "quiet-hours" && finding.at == end)
+        #expect(try await test.backend.explain(id, toUser: "bob", for: root).finding.cause != "quiet-hours")
+        let shown = try #require(try await test.backend.status(of: id, for: sender).localTimes)
+        #expect(shown.map(\.timeZones) == [["Africa/Abidjan"], ["Africa/Abidjan"]])
+        _ = try await test.send(sender, to: "username:ann") { $0.transactional = true }
+        #expect(test.hub.sends.last?.command.zones == nil)
+        try await test.backend.setQuietHours("none", ofUser: "ann")
+        test.clock.advance(by: .seconds(28 * 3600))
+        _ = try await test.send(sender, to: "username:ann")
+        #expect(try moments(test).moments == ["Africa/Abidjan": test.clock.now])
+    }
+
+    @Test("where a user's hours end in those of the app, a send waits until it is quiet in neither")
+    func bothHours() async throws {
+        let test = try await Self.backend(userHours: true)
+        try await test.phone("ann", 1, zone: "Africa/Abidjan")
+        try await test.backend.setQuietHours("07:30-09:00", ofUser: "ann")
+        _ = try await test.send(try await test.user("sender"), to: "username:ann")
+        #expect(try moments(test).moments == ["Africa/Abidjan=07:30-09:00": test.clock.now + .seconds(6 * 3600)])
+        try await test.backend.setQuietHours("09:00-03:00", ofUser: "ann")
+        test.clock.advance(by: .seconds(28 * 3600))
+        _ = try await test.send(try await test.user("sender"), to: "username:ann")
+        #expect(try moments(test).moments.values.allSatisfy { $0 < test.clock.now + .seconds(24 * 3600) }, "it goes on")
+    }
+
+    @Test("a device that signs in later has the hours of its user, and another user of it does not")
+    func laterDevice() async throws {
+        let test = try await Self.backend(nil, userHours: true)
+        var update = InstallationUpdate(handle: Sample.handle(1))
+        update.timeZone = "Africa/Abidjan"
+        let (id, record) = (try #require(InstallationID("phone-1")), try #require(RecordID("phone-1")))
+        let ann = try await test.user("ann")
+        try await test.backend.setQuietHours("22:00-06:00", ofUser: "ann")
+        _ = try await test.backend.putInstallation(id: id, update: update, for: ann)
+        #expect(try await test.hub.device(record)?.zone.name == "Africa/Abidjan=22:00-06:00")
+        _ = try await test.backend.putInstallation(id: id, update: update, for: try await test.user("bob"))
+        #expect(try await test.hub.device(record)?.zone.name == "Africa/Abidjan")
+    }
+
+    @Test(
+        "hours that are none are refused, and so are any while the setting is off",
+        arguments: ["22:15-07:00", "22:00-22:00", "", "late", "22:00-07:00 "])
+    func wrongHours(_ text: String) async throws {
+        let test = try await Self.backend(nil, userHours: true)
+        _ = try await test.user("ann")
+        #expect(await code { try await test.backend.setQuietHours(text, ofUser: "ann") } == .invalidField)
+        let other = try await Self.backend(nil)
+        _ = try await other.user("ann")
+        #expect(await code { try await other.backend.setQuietHours("22:00-07:00", ofUser: "ann") } == .conflict)
+    }
+
+    @Test("a change of hours that was cut off is finished by the upkeep")
+    func cutOff() async throws {
+        let test = try await Self.backend(nil, userHours: true)
+        try await test.phone("ann", 1, zone: "Africa/Abidjan")
+        test.hub.failDevices(times: 1)
+        #expect(await code { try await test.backend.setQuietHours("22:00-06:00", ofUser: "ann") } != nil)
+        test.clock.advance(by: .seconds(3600))
+        try await test.upkeep.work()
+        let record = try #require(RecordID("phone-ann"))
+        #expect(try await test.hub.device(record)?.zone.name == "Africa/Abidjan=22:00-06:00")
+        let entry = try #require(try await test.audit().last { $0.action == "user.changed" })
+        #expect(entry.details == "quiet-hours=22:00-06:00")
     }
 
     @Test("a transactional send, a silent push and a reply are not held back")

@@ -277,6 +277,7 @@ CREATE TABLE users (
     disabled_at BIGINT,
     tokens_since BIGINT,
     second_factor_at BIGINT,
+    quiet_hours TEXT,
     PRIMARY KEY (app_id, user_id),
     UNIQUE (app_id, folded_name));
 CREATE TABLE installation_credentials (

@@ -277,6 +277,7 @@ CREATE TABLE users (
     disabled_at INTEGER,
     tokens_since INTEGER,
     second_factor_at INTEGER,
+    quiet_hours TEXT,
     PRIMARY KEY (app_id, user_id),
     UNIQUE (app_id, folded_name));
 CREATE TABLE installation_credentials (

@@ -105,6 +105,8 @@ public struct BackendSettings: Sendable, Hashable {
     public var quietHours: QuietHours?
     /// The zone of devices that report none.
     public var quietHoursZone = "UTC"
+    /// Whether users may have hours of their own.
+    public var userQuietHours = false
     /// To how many devices a person may send alone; `nil` for any number.
     public var approvalAbove: Int?
     /// How many sends of a kind a user gets at most, each with another name.

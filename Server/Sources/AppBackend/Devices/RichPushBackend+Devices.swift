@@ -1,4 +1,5 @@
 import AuditTrail
+import CalendarTime
 import PushHub
 import RichPushModel
 import ServiceErrors
@@ -307,9 +308,10 @@ extension BackendParts {
     private func settleAlone(_ record: RecordID) async throws -> Bool {
         for round in 0..<Self.synchroniseLimit {
             let last = try await store.lastBinding(of: record)
+            let quiet = try await quietHours(of: last)
             var refusal: DeviceRefusal?
             if let last, last.until == nil {
-                do { _ = try await hub.upsert(request(for: last.device)) } catch let error as ServiceError
+                do { _ = try await hub.upsert(request(for: last.device, quiet)) } catch let error as ServiceError
                     where error.refusesDevice
                 {
                     refusal = DeviceRefusal(error: error)
@@ -320,17 +322,26 @@ extension BackendParts {
                 _ = try await hub.removeDevice(record)
             }
             let now = try await store.lastBinding(of: record)
-            guard now?.number == last?.number, (now?.until == nil) == (last?.until == nil) else { continue }
+            guard now?.number == last?.number, (now?.until == nil) == (last?.until == nil),
+                try await quietHours(of: now) == quiet
+            else { continue }
             if let refusal { throw refusal }
             return round > 0 || last?.until != nil
         }
         throw ServiceError(.conflict, "the registration is being changed by others; try again")
     }
 
+    /// Those of the user who is bound.
+    private func quietHours(of binding: Binding?) async throws -> QuietHours? {
+        guard settings.userQuietHours, let binding, binding.until == nil else { return nil }
+        return try await store.user(binding.user)?.quietHours
+    }
+
     /// What the hub is asked to keep of a device. A zone that no send can be due in counts as none.
-    private func request(for device: BoundDevice) -> DeviceUpsert {
+    private func request(for device: BoundDevice, _ quiet: QuietHours?) -> DeviceUpsert {
         var request = device.upsert
-        request.timeZone = device.facts?.timeZone.flatMap { zones.zone($0) == nil ? nil : $0 } ?? DeviceZone.unknown.name
+        let zone = device.facts?.timeZone.flatMap { zones.zone($0) == nil ? nil : $0 } ?? DeviceZone.unknown.name
+        request.timeZone = DeviceClock(zone: zone, quiet: quiet).name
         request.languages = device.facts?.preference ?? LanguagePreference([])
         return request
     }

@@ -1,4 +1,5 @@
 import AuditTrail
+import CalendarTime
 import PushHub
 import RichPushModel
 import SharedAccess
@@ -44,6 +45,12 @@ public protocol BackendStore:
     /// `quota-exceeded`, and nothing has changed.
     func setTags(
         _ tags: [Tag], of id: UserID, mark: Int64, at now: Timestamp, audit entry: AuditEntry?
+    ) async throws -> [RecordID]?
+
+    /// Replaces the user's own quiet hours, and notes each device of theirs as a change that has begun, in one transaction. Returns these
+    /// records, or `nil` when there was no such user.
+    func setQuietHours(
+        _ hours: QuietHours?, of id: UserID, mark: Int64, at now: Timestamp, audit entry: AuditEntry?
     ) async throws -> [RecordID]?
 
     /// Creates those users who do not exist, without a password, and gives the others the role and the tags that are not `nil`: each in

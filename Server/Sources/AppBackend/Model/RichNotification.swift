@@ -254,6 +254,8 @@ public struct LocalDelivery: Hashable, StoredAsText, Sendable {
     public var lifetimeSeconds: Int?
     /// Hours in which it waits until they end.
     public var quiet: QuietHours?
+    /// Whether it waits in the own quiet hours of users too.
+    public var keepsUserHours: Bool?
 
     /// Creates a rule.
     public init(
@@ -266,16 +268,21 @@ public struct LocalDelivery: Hashable, StoredAsText, Sendable {
         self.quiet = quiet
     }
 
-    /// When it is due in a zone; `nil` where the zone leaves out the date.
-    func moment(in zone: TimeZoneRules) -> Timestamp? {
+    /// When it is due in a zone, or there by the clock of users with hours of their own; `nil` where the zone leaves out the date.
+    func moment(in zone: TimeZoneRules, own: QuietHours? = nil) -> Timestamp? {
         var moment = notBefore
         if let time {
             guard let wish = LocalDateTime(time), let seconds = zone.seconds(of: wish) else { return nil }
             moment = Timestamp(seconds: seconds)
         }
         // What had passed when it was asked for stays so, though it would have waited until now.
-        guard moment >= notBefore, let quiet, let end = quiet.end(atSeconds: moment.seconds, in: zone) else { return moment }
-        return Timestamp(seconds: end)
+        guard moment >= notBefore else { return moment }
+        let kept = [quiet, keepsUserHours == true ? own : nil].compactMap(\.self)
+        // The end of some hours may lie in others. Hours that leave no time of the day free end with the second round.
+        for hours in kept + kept {
+            if let end = hours.end(atSeconds: moment.seconds, in: zone) { moment = Timestamp(seconds: end) }
+        }
+        return moment
     }
 }
 

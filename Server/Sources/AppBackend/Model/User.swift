@@ -1,4 +1,5 @@
 import AuditTrail
+import CalendarTime
 import PushHub
 import RichPushModel
 import SharedAccess
@@ -21,11 +22,14 @@ public struct User: Hashable, Sendable {
     public var tokensSince: Timestamp?
     /// Since when they have a second factor. With one, the password signs in to the console alone, and not without a code.
     public var secondFactorAt: Timestamp?
+    /// The hours in which their devices get no new notification, beside those of the app.
+    public var quietHours: QuietHours?
 
     /// Creates a user.
     public init(
         id: UserID, name: UserName, role: UserRole, createdAt: Timestamp, order: OrderNumber, credentialVersion: Int64,
-        tags: [Tag] = [], disabledAt: Timestamp? = nil, tokensSince: Timestamp? = nil, secondFactorAt: Timestamp? = nil
+        tags: [Tag] = [], disabledAt: Timestamp? = nil, tokensSince: Timestamp? = nil, secondFactorAt: Timestamp? = nil,
+        quietHours: QuietHours? = nil
     ) {
         self.id = id
         self.name = name
@@ -37,6 +41,7 @@ public struct User: Hashable, Sendable {
         self.disabledAt = disabledAt
         self.tokensSince = tokensSince
         self.secondFactorAt = secondFactorAt
+        self.quietHours = quietHours
     }
 }
 

@@ -7,7 +7,7 @@ extension ExplanationFacts {
     func findingOfWait(for wave: WaveProgress) -> Explanation.Finding {
         guard local?.time != nil else {
             return .init(
-                .heldForQuietHours, "It waits until the quiet hours end where the device is.", at: wave.moment,
+                .heldForQuietHours, "It waits until the quiet hours of the app or the user end where the device is.", at: wave.moment,
                 next: "Wait until then; send with `transactional` what has to leave at once.")
         }
         return .init(
@@ -24,7 +24,7 @@ extension ExplanationFacts {
 
     /// The device has one of the zones, so their names are enough.
     private static func place(of wave: WaveProgress) -> String {
-        let zones = wave.zones.filter { $0 != ZoneMoments.otherZones }
+        let zones = wave.knownZones
         guard let first = zones.first else { return "its zone is not known" }
         return zones.count == 1 ? "it is in the zone \(first)" : "it is in a zone like \(first)"
     }

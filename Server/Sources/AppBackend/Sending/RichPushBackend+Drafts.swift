@@ -37,9 +37,11 @@ extension RichPushBackend {
                 "translations: the hub elsewhere has one push for all devices; use preview neutral without groups, or several sends"
             )
         }
-        if draft.style != .silent, request.transactional != true, let quiet = parts.settings.quietHours {
-            draft.localTime = LocalDelivery(
-                fallbackZone: parts.settings.quietHoursZone, notBefore: parts.clock.now, quiet: quiet)
+        let (quiet, keepsUserHours) = (parts.settings.quietHours, parts.settings.userQuietHours)
+        if draft.style != .silent, request.transactional != true, quiet != nil || keepsUserHours {
+            var local = LocalDelivery(fallbackZone: parts.settings.quietHoursZone, notBefore: parts.clock.now, quiet: quiet)
+            local.keepsUserHours = keepsUserHours ? true : nil
+            draft.localTime = local
         }
         return draft
     }

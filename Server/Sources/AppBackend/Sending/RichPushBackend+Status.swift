@@ -247,10 +247,13 @@ extension SendListQuery {
 }
 
 extension WaveProgress {
+    /// Once each, also where users of a zone have hours of their own.
+    var knownZones: [String] { Set(zones.map { DeviceClock($0).zone }).filter { !$0.isEmpty }.sorted() }
+
     fileprivate var shown: SendStatus.LocalTime {
         SendStatus.LocalTime(
-            dueAt: moment, timeZones: zones.filter { $0 != ZoneMoments.otherZones },
-            includesOtherZones: zones.contains(ZoneMoments.otherZones), isOver: isOver)
+            dueAt: moment, timeZones: knownZones, includesOtherZones: zones.count { DeviceClock($0).zone.isEmpty } > 0,
+            isOver: isOver)
     }
 }
 

@@ -87,13 +87,21 @@ struct SendOutbox: Sendable {
         }
         // A zone that leaves out the date has no moment of its own.
         let names = try await parts.hub.timeZones(of: audience)
-        let moments = names.reduce(into: [String: Timestamp]()) { moments, name in
-            moments[name] = parts.zones.zone(name).flatMap(local.moment)
+        var moments = names.reduce(into: [String: Timestamp]()) { moments, name in
+            let clock = DeviceClock(name)
+            let zone = clock.zone.isEmpty && clock.quiet != nil ? fallbackZone : parts.zones.zone(clock.zone)
+            moments[name] = zone.flatMap { local.moment(in: $0, own: clock.quiet) }
         }
         // Without devices in other zones the send does not wait for them.
         let hasOthers = moments.isEmpty || moments.count < names.count
+        var otherwise = hasOthers ? fallback : nil
+        // Users with many different hours: those that find no place wait as long as the last of them, rather than be woken.
+        for (name, moment) in moments.sorted(by: { $0.value < $1.value }).dropFirst(ZoneMoments.limit) {
+            otherwise = max(otherwise ?? moment, moment)
+            moments[name] = nil
+        }
         command.zones = ZoneMoments(
-            wish: try local.storedText, moments: moments, otherwise: hasOthers ? fallback : nil, notBefore: local.notBefore,
+            wish: try local.storedText, moments: moments, otherwise: otherwise, notBefore: local.notBefore,
             lifetime: local.lifetimeSeconds.map { .seconds($0) })
         // That of the last zone; each moment has its own.
         if local.lifetimeSeconds != nil { command.message.expiresAt = nil }

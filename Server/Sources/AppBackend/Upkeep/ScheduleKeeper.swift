@@ -64,7 +64,7 @@ struct ScheduleKeeper {
         draft.step = step
         draft.cap = try backend.cap(of: request.notification)
         if var local = timing.delivery(of: due, in: schedule) {
-            local.quiet = draft.localTime?.quiet
+            (local.quiet, local.keepsUserHours) = (draft.localTime?.quiet, draft.localTime?.keepsUserHours)
             draft.localTime = local
         }
         try await accept(draft, step, for: principal)

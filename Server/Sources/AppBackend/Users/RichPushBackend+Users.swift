@@ -1,4 +1,5 @@
 import AuditTrail
+import CalendarTime
 import PushHub
 import RichPushModel
 import ServiceErrors
@@ -36,20 +37,22 @@ extension RichPushBackend {
     /// Changes what is given of a user. The request is checked before any of it is stored. A user is locked out first and let in last, so
     /// that no failure in between leaves an account open with its old password. Throws as the functions for each do.
     public func changeUser(
-        name: String, role: UserRole?, tags: [Tag]?, password: String?, isDisabled: Bool?, removesSecondFactor: Bool = false,
-        by principal: Principal? = nil
+        name: String, role: UserRole?, tags: [Tag]?, password: String?, isDisabled: Bool?, quietHours: String? = nil,
+        removesSecondFactor: Bool = false, by principal: Principal? = nil
     ) async throws {
         let user = role == nil && password == nil ? try await user(name) : try await person(name, changedBy: principal)
         try Self.requirePower(over: user.role, principal)
         if let role { try Self.requirePower(over: try Self.personRole(role), principal) }
         guard !removesSecondFactor || user.secondFactorAt != nil else { throw Self.noSecondFactor }
         let tags = try tags.map { try Self.checked($0) }
+        let hours = try quietHours.map { try checkedHours($0) }
         let hash = if let password { try await hash(password, of: user.name) } else { PasswordHash?.none }
         if isDisabled == true { try await setDisabled(true, ofUser: name, by: principal) }
         if let role { try await setRole(role, ofUser: name, by: principal) }
         // The role may have been raised by another request meanwhile.
         if let hash { try await setPassword(hash, of: try await person(name, changedBy: principal), by: principal) }
         if let tags { try await setTags(tags, ofUser: name, by: principal) }
+        if let hours { try await setQuietHours(hours, of: user, by: principal) }
         if removesSecondFactor { try await removeSecondFactor(ofUser: name, by: principal) }
         if isDisabled == false { try await setDisabled(false, ofUser: name, by: principal) }
     }
@@ -137,6 +140,37 @@ extension RichPushBackend {
         else { throw Self.noUser }
         if tags != user.tags { forgetCredentials() }
         try await synchronise(records, mark: mark)
+    }
+
+    /// Sets the hours in which a user's devices get no new notification, beside those of the app: `22:00-07:00`, in half hours, or `none`.
+    ///
+    /// Throws `not-found`, `invalid-field`, `conflict` where the setting `user-quiet-hours` is off, and what the hub throws when they are set
+    /// and it does not know them of a device yet: the upkeep of any node notifies it.
+    public func setQuietHours(_ text: String, ofUser name: String, by principal: Principal? = nil) async throws {
+        let user = try await user(name)
+        try Self.requirePower(over: user.role, principal)
+        try await setQuietHours(try checkedHours(text), of: user, by: principal)
+    }
+
+    private func setQuietHours(_ hours: QuietHours?, of user: User, by principal: Principal?) async throws {
+        let entry = entry(
+            .userChanged, by: principal, subject: user.name.text, details: "quiet-hours=\(hours?.description ?? "none")")
+        let mark = DeviceChange.newMark()
+        guard
+            let records = try await parts.store.setQuietHours(hours, of: user.id, mark: mark, at: parts.clock.now, audit: entry)
+        else { throw Self.noUser }
+        try await synchronise(records, mark: mark)
+    }
+
+    private func checkedHours(_ text: String) throws(ServiceError) -> QuietHours? {
+        guard parts.settings.userQuietHours else {
+            throw ServiceError(.conflict, "quietHours: the setting user-quiet-hours is off, so sends would not keep them")
+        }
+        if text == "none" { return nil }
+        guard let hours = QuietHours(text), hours.from % 1_800 == 0, hours.to % 1_800 == 0 else {
+            throw ServiceError(.invalidField, "quietHours: two different times in half hours, such as 22:00-07:30, or none")
+        }
+        return hours
     }
 
     /// Makes the hub agree with bindings that were changed in one transaction. A device that fails keeps the change from no other.

@@ -33,21 +33,25 @@ function account(user, path, reload) {
   return card("Account", { key: "account" },
     facts([
       ["Role", badge(user.role)], ["Tags", user.tags.join(" ") || "none"], ["Since", time(user.createdAt)],
-      ["Disabled", user.disabledAt && time(user.disabledAt)], ["Second factor", user.secondFactorAt && ["since ", time(user.secondFactorAt)]],
+      ["Disabled", user.disabledAt && time(user.disabledAt)], ["Second factor", user.secondFactorAt && ["since ", time(user.secondFactorAt)]], ["Quiet hours", user.quietHours],
     ]),
-    may("change-users") && !isService && h("div", { class: "actions" }, button("Change role and tags", { onclick: () => change(user, path, reload), "data-testid": "change-person" })));
+    may("change-users") && !isService && h("div", { class: "actions" }, button("Change", { onclick: () => change(user, path, reload), "data-testid": "change-person" })));
 }
 
 async function change(user, path, reload) {
-  const form = { role: user.role, tags: user.tags.join(" ") };
+  const form = { role: user.role, tags: user.tags.join(" "), hours: user.quietHours ?? "" };
   await ask({
     title: `Change ${user.name}`, action: "Save",
     body: () => [
       field("Role", select({ value: form.role, name: "role", onchange: (event) => { form.role = event.target.value; } }, ROLES)),
       field("Tags", input({ value: form.tags, name: "tags", oninput: (event) => { form.tags = event.target.value; } }), "Separate tags with spaces."),
+      field("Quiet hours", input({ value: form.hours, name: "quietHours", placeholder: "22:00-07:00", oninput: (event) => { form.hours = event.target.value.trim(); } }),
+        "When this person gets no new notification, by the clock of each device. Empty for none."),
     ],
     act: async () => {
-      await call("PATCH", path, { body: { role: form.role, tags: form.tags.split(/\s+/).filter(Boolean) } });
+      const body = { role: form.role, tags: form.tags.split(/\s+/).filter(Boolean) };
+      if (form.hours !== (user.quietHours ?? "")) body.quietHours = form.hours || "none";
+      await call("PATCH", path, { body });
       await reload();
     },
   });

@@ -26,8 +26,8 @@ extension NotificationHub {
         guard case .native = command.format, command.recipients.handles == nil, command.dueAt == nil else {
             throw ServiceError(.invalidField, "a send by local time is a native send to an audience, without another time")
         }
-        guard zones.moments.keys.allSatisfy({ (1...64).contains($0.utf8.count) }), zones.moments.count <= Self.zoneLimit else {
-            throw ServiceError(.invalidField, "a send by local time has at most \(Self.zoneLimit) zones")
+        guard zones.moments.keys.allSatisfy({ (1...64).contains($0.utf8.count) }), zones.moments.count <= ZoneMoments.limit else {
+            throw ServiceError(.invalidField, "a send by local time has at most \(ZoneMoments.limit) zones")
         }
         guard !zones.waves.isEmpty, zones.waves.allSatisfy({ $0.moment <= now + Self.longestSend }) else {
             throw ServiceError(.invalidField, "a send by local time is due everywhere within three days")
@@ -36,9 +36,6 @@ extension NotificationHub {
 
     /// Once around the world, and a day of quiet hours.
     private static let longestSend: Duration = .seconds(3 * 86_400)
-
-    /// More names than the tz database has.
-    private static let zoneLimit = 1_000
 
     /// What is due when, and where it is found.
     ///

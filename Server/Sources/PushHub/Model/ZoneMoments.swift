@@ -25,6 +25,9 @@ public struct ZoneMoments: Hashable, Sendable {
         self.lifetime = lifetime
     }
 
+    /// The most zones of a send. The tz database has fewer; a caller may tell several clocks of one zone apart.
+    public static let limit = 10_000
+
     /// The name under which storage keeps `otherwise`. No zone has it, and a device without a zone does.
     public static let otherZones = ""
 

@@ -101,9 +101,10 @@ enum DeviceCheck {
         return unique
     }
 
+    /// Beside the name of a zone, what the caller adds behind `=` to tell clocks of one zone apart.
     static func timeZone(_ name: String?) throws {
         guard let name else { return }
-        guard name.utf8.count <= 64, name.utf8.allSatisfy({ $0.isASCIILetterOrDigit || "+-_/".utf8.contains($0) })
+        guard name.utf8.count <= 64, name.utf8.allSatisfy({ $0.isASCIILetterOrDigit || "+-_/=:".utf8.contains($0) })
         else {
             throw ServiceError(.invalidField, "a time zone is a name of the tz database, such as Europe/Berlin")
         }

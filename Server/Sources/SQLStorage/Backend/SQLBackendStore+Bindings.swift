@@ -118,6 +118,11 @@ extension BackendTransaction {
         return held.map(\.device.record)
     }
 
+    /// The records that are bound to a user now.
+    func boundRecords(of user: UserID) throws -> [RecordID] {
+        try rows(BindingSQL.selectHeld, user).map { try BindingSQL.binding($0).device.record }
+    }
+
     /// Removes the tags of a user that none of their bindings remembers.
     func pruneTags(of user: UserID) throws {
         let remembered = try rows(BindingSQL.selectAll, user).map(BindingSQL.binding)

@@ -1,5 +1,6 @@
 import AppBackend
 import AuditTrail
+import CalendarTime
 import PushHub
 import RichPushModel
 import SharedAccess
@@ -17,7 +18,7 @@ extension SQLBackendStore {
     public func user(named name: UserName) async throws -> (user: User, password: PasswordHash?)? {
         try await reading { transaction in
             guard let row = try transaction.row(UserSQL.selectByName, name.folded) else { return nil }
-            return (try UserSQL.user(row), try row.optionalText(10).flatMap { PasswordHash(stored: $0) })
+            return (try UserSQL.user(row), try row.optionalText(11).flatMap { PasswordHash(stored: $0) })
         }
     }
 
@@ -75,6 +76,18 @@ extension SQLBackendStore {
         }
     }
 
+    public func setQuietHours(
+        _ hours: QuietHours?, of id: UserID, mark: Int64, at now: Timestamp, audit entry: AuditEntry?
+    ) async throws -> [RecordID]? {
+        try await writing { transaction in
+            guard try transaction.run(UserSQL.updateQuietHours, id, hours?.description) > 0 else { return nil }
+            let records = try transaction.boundRecords(of: id)
+            for record in records { try transaction.begin(DeviceChange(record, mark: mark), at: now) }
+            try transaction.audit(entry)
+            return records
+        }
+    }
+
     public func upsertUsers(
         _ users: [UserUpsert], protecting protected: Set<UserRole>, mark: Int64, at now: Timestamp,
         audit: @escaping @Sendable ([UserUpsertOutcome]) -> [AuditEntry]
@@ -112,8 +125,8 @@ extension SQLBackendStore {
             guard let row = try transaction.row(UserSQL.selectCredential, installation) else { return nil }
             let user = try UserSQL.user(row)
             let credential = StoredInstallationCredential(
-                installation: installation, user: user.id, digest: try row.bytes(10),
-                credentialVersion: try row.integer(11), expiresAt: try row.moment(12))
+                installation: installation, user: user.id, digest: try row.bytes(11),
+                credentialVersion: try row.integer(12), expiresAt: try row.moment(13))
             return (credential, user)
         }
     }
@@ -206,7 +219,7 @@ extension SQLStatement { static let ofUsers = UserSQL.all }
 
 private enum UserSQL {
     static let all = [
-        insert, selectByName, selectByID, updatePassword, endSessions, setDisabled, updateTags, replaceHash, updateRole, list,
+        insert, selectByName, selectByID, updatePassword, endSessions, setDisabled, updateTags, updateQuietHours, replaceHash, updateRole, list,
         delete, upsertCredential,
         selectCredential, selectDigest, extend, selectExpired, deleteCredential, deleteCredentials, deleteOfInstallation,
     ]
@@ -220,7 +233,7 @@ private enum UserSQL {
                 guard let tag = Tag(String(text)) else { throw SQLFault.unexpectedColumn(6) }
                 return tag
             }, disabledAt: try row.optionalMoment(7), tokensSince: try row.optionalMoment(8),
-            secondFactorAt: try row.optionalMoment(9))
+            secondFactorAt: try row.optionalMoment(9), quietHours: try row.optionalText(10).flatMap { QuietHours($0) })
     }
 
     /// A tag has no blank in it.
@@ -235,13 +248,14 @@ private enum UserSQL {
     static let selectByName = SQLStatement(
         """
         SELECT user_id, name, role, created_at, credential_version, order_number, tags, disabled_at, tokens_since, second_factor_at,
-            password_hash
+            quiet_hours, password_hash
         FROM users
         WHERE app_id = $1 AND folded_name = $2
         """)
     static let selectByID = SQLStatement(
         """
-        SELECT user_id, name, role, created_at, credential_version, order_number, tags, disabled_at, tokens_since, second_factor_at
+        SELECT user_id, name, role, created_at, credential_version, order_number, tags, disabled_at, tokens_since, second_factor_at,
+            quiet_hours
         FROM users
         WHERE app_id = $1 AND user_id = $2
         """)
@@ -258,10 +272,12 @@ private enum UserSQL {
         """)
     static let setDisabled = SQLStatement("UPDATE users SET disabled_at = $3 WHERE app_id = $1 AND user_id = $2")
     static let updateTags = SQLStatement("UPDATE users SET tags = $3 WHERE app_id = $1 AND user_id = $2")
+    static let updateQuietHours = SQLStatement("UPDATE users SET quiet_hours = $3 WHERE app_id = $1 AND user_id = $2")
     static let updateRole = SQLStatement("UPDATE users SET role = $3 WHERE app_id = $1 AND user_id = $2")
     static let list = SQLStatement(
         """
-        SELECT user_id, name, role, created_at, credential_version, order_number, tags, disabled_at, tokens_since, second_factor_at
+        SELECT user_id, name, role, created_at, credential_version, order_number, tags, disabled_at, tokens_since, second_factor_at,
+            quiet_hours
         FROM users
         WHERE app_id = $1 AND folded_name > $2 AND folded_name >= $3 AND folded_name < $4 ORDER BY folded_name LIMIT $5
         """)
@@ -276,7 +292,7 @@ private enum UserSQL {
     static let selectCredential = SQLStatement(
         """
         SELECT u.user_id, u.name, u.role, u.created_at, u.credential_version, u.order_number, u.tags, u.disabled_at, u.tokens_since,
-            u.second_factor_at, c.digest, c.credential_version, c.expires_at
+            u.second_factor_at, u.quiet_hours, c.digest, c.credential_version, c.expires_at
         FROM installation_credentials c JOIN users u ON u.app_id = c.app_id AND u.user_id = c.user_id
         WHERE c.app_id = $1 AND c.installation_id = $2
         """)

@@ -30,6 +30,7 @@ extension FirstSchema {
                 disabled_at \(integer),
                 tokens_since \(integer),
                 second_factor_at \(integer),
+                quiet_hours \(text),
                 PRIMARY KEY (app_id, user_id),
                 UNIQUE (app_id, folded_name));
             """,

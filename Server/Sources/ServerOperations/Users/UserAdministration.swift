@@ -85,6 +85,11 @@ public struct UserAdministration: Sendable {
         try await withBackend { try await $0.removeSecondFactor(ofUser: name.text) }
     }
 
+    /// Sets a user's own quiet hours. Throws `notFound`, `invalid-field`, and `conflict` where the settings have none.
+    public func setQuietHours(_ hours: String, of name: UserName) async throws {
+        try await withBackend { try await $0.setQuietHours(hours, ofUser: name.text) }
+    }
+
     /// Removes a user with their devices. Throws `notFound`.
     public func remove(_ name: UserName) async throws {
         try await withBackend { try await $0.removeUser(name: name.text) }

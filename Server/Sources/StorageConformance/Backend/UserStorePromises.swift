@@ -1,5 +1,6 @@
 import AppBackend
 import AuditTrail
+import CalendarTime
 import PushHub
 import RichPushModel
 import ServiceErrors
@@ -13,7 +14,7 @@ public enum UserStorePromises {
     public static let all: [StoragePromise<any BackendStore>] = [
         keepsUsers, namesAreUnique, listsInOrder, passwordsEndCredentials, replacesHashes, removesUsers, oneCredentialEach,
         extends,
-        removesExpiredCredentials, keepsTags, disables, endsSessions, upserts, protects, tagsDevices, tagsDevicesOfMany,
+        removesExpiredCredentials, keepsTags, disables, endsSessions, upserts, protects, quietHours, tagsDevices, tagsDevicesOfMany,
         hasNoRoomForTags,
     ]
 
@@ -303,6 +304,27 @@ extension UserStorePromises {
 
     private static func tags(_ phone: String, in store: any BackendStore) async throws -> [String]? {
         try await store.currentBinding(of: try #require(RecordID(phone)))?.device.tags.map(\.text)
+    }
+
+    private static let quietHours = StoragePromise<any BackendStore>(
+        "quiet hours of a user are stored with a change of each device that is bound, and of no other"
+    ) { store in
+        let (ada, bob) = (try await Sample.user("ada", in: store), try await Sample.user("bob", in: store))
+        try await bind("phone-1", handle: 1, [], to: ada, in: store)
+        try await bind("phone-2", handle: 2, [], to: bob, in: store)
+        try await bind("phone-2", handle: 2, [], to: ada, in: store)
+        try await bind("phone-3", handle: 3, [], to: bob, in: store)
+        let hours = try #require(QuietHours("22:00-07:30"))
+        func set(_ hours: QuietHours?, of user: UserID) async throws -> [RecordID]? {
+            try await store.setQuietHours(hours, of: user, mark: 7, at: Sample.time(20), audit: nil)
+        }
+        #expect(try await set(hours, of: ada.id)?.map(\.text).sorted() == ["phone-1", "phone-2"])
+        #expect(try await store.unendedChanges(begunBefore: Sample.time(99), limit: 9).map(\.text) == ["phone-1", "phone-2"])
+        #expect(try await store.user(ada.id)?.quietHours == hours)
+        #expect(try await store.users(after: nil, prefix: "", limit: 9).map(\.quietHours) == [hours, nil])
+        #expect(try await set(nil, of: ada.id)?.count == 2)
+        #expect(try await store.user(named: ada.name)?.user.quietHours == nil)
+        #expect(try await set(hours, of: UserID(999)) == nil)
     }
 
     private static let tagsDevices = StoragePromise<any BackendStore>(

@@ -35,6 +35,9 @@ struct SettingsRemoteHubTests {
         fixture.file = "remote-hub-name: Demo\nquiet-hours: 22:00-08:00\n"
         #expect(
             fixture.problems.count == 1 && fixture.problems.allSatisfy { $0.contains("quiet-hours") && $0.contains("elsewhere") })
+        fixture.file = "remote-hub-name: Demo\nuser-quiet-hours: true\n"
+        #expect(fixture.problems.count == 1 && fixture.problems.allSatisfy { $0.contains("user-quiet-hours") })
+        #expect(SettingsFixture(file: "user-quiet-hours: true\n").read().settings?.backend.userQuietHours == true)
         for text in ["22:00-22:00", "22-8", "at night"] {
             let problems = SettingsFixture(file: "quiet-hours: \(text)\n").problems
             #expect(problems.count == 1 && problems.allSatisfy { $0.contains("22:00-08:00") }, "\(text): \(problems)")
