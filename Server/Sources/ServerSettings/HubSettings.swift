@@ -205,7 +205,8 @@ extension SettingsResolver {
         }
         if secret != nil, settings.notifications.userQuietHours {
             complain(
-                \.notifications.userQuietHours, "cannot be on with a hub elsewhere, which does not know the time zones of devices")
+                \.notifications.userQuietHours, "cannot be on with a hub elsewhere, which does not know the time zones of devices"
+            )
         }
         if secret != nil, !settings.notifications.frequencyCaps.isEmpty {
             complain(

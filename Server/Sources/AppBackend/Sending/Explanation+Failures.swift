@@ -7,7 +7,8 @@ extension ExplanationFacts {
     func findingOfWait(for wave: WaveProgress) -> Explanation.Finding {
         guard local?.time != nil else {
             return .init(
-                .heldForQuietHours, "It waits until the quiet hours of the app or the user end where the device is.", at: wave.moment,
+                .heldForQuietHours, "It waits until the quiet hours of the app or the user end where the device is.",
+                at: wave.moment,
                 next: "Wait until then; send with `transactional` what has to leave at once.")
         }
         return .init(

@@ -219,7 +219,8 @@ extension SQLStatement { static let ofUsers = UserSQL.all }
 
 private enum UserSQL {
     static let all = [
-        insert, selectByName, selectByID, updatePassword, endSessions, setDisabled, updateTags, updateQuietHours, replaceHash, updateRole, list,
+        insert, selectByName, selectByID, updatePassword, endSessions, setDisabled, updateTags, updateQuietHours, replaceHash,
+        updateRole, list,
         delete, upsertCredential,
         selectCredential, selectDigest, extend, selectExpired, deleteCredential, deleteCredentials, deleteOfInstallation,
     ]

@@ -14,7 +14,8 @@ public enum UserStorePromises {
     public static let all: [StoragePromise<any BackendStore>] = [
         keepsUsers, namesAreUnique, listsInOrder, passwordsEndCredentials, replacesHashes, removesUsers, oneCredentialEach,
         extends,
-        removesExpiredCredentials, keepsTags, disables, endsSessions, upserts, protects, quietHours, tagsDevices, tagsDevicesOfMany,
+        removesExpiredCredentials, keepsTags, disables, endsSessions, upserts, protects, quietHours, tagsDevices,
+        tagsDevicesOfMany,
         hasNoRoomForTags,
     ]
 
