@@ -97,6 +97,7 @@ public final class PostgreSQLPool: Sendable {
                 END $$;
                 DELETE FROM schema_steps WHERE number > \(Migration.all.count);
                 ALTER TABLE feedback ALTER COLUMN number RESTART;
+                ALTER TABLE outcome_reports ALTER COLUMN number RESTART;
                 ALTER TABLE webhook_deliveries ALTER COLUMN number RESTART;
                 SELECT setval('order_numbers', \(Int64(1) << 42));
                 """)

@@ -5,6 +5,7 @@ extension SQLStatement {
             + DeviceWriting.all
             + TemplateRows.all + [dialect.nextOrder]
             + DirectRows.all + ZoneRows.all + TranslationRows.all + RecipientRows.all + FrequencyCounts.all + GroupTallies.all
+            + OutcomeReportRows.all
             + FeedbackRows.all + FailureRows.all
             + SQLIntakeStore.all
             + SQLSliceQueue.all(dialect) + SQLTelemetryStore.all + SQLJobStore.all(dialect)

@@ -211,6 +211,7 @@ public enum HubStorePromises {
             _ = try await storage.queue.count([try Self.key("d1")], for: cap, of: lease.id, at: Sample.start)
             var checkpoint = SliceCheckpoint(lease: lease, now: Sample.start, disposition: .release(notBefore: Sample.start))
             checkpoint.groupTallies = [1: [.accepted: 1]]
+            checkpoint.report = [OutcomeReport.Group(outcome: .accepted, devices: [try #require(RecordID("d1"))])]
             _ = try await storage.queue.checkpoint(checkpoint)
         }
         var steps = 0
@@ -221,6 +222,8 @@ public enum HubStorePromises {
         for id in [made.id, other.id] {
             let send = try #require(sends[id])
             #expect(try await storage.telemetry.groupOutcomes(of: send, in: id).isEmpty == (id == made.id))
+            let reports = try await storage.telemetry.outcomeReports(of: send, limit: 9, in: id)
+            #expect(reports.isEmpty == (id == made.id))
             _ = try await storage.devices.upsert(try Sample.device("d1", handle: 1), in: id, at: Sample.time(1))
             let next = SliceID(hub: id, notification: NotificationID(), number: 0)
             let held = try await storage.queue.count([try Self.key("d1")], for: cap, of: next, at: Sample.time(1))

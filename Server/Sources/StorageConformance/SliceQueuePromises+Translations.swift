@@ -8,7 +8,7 @@ extension SliceQueuePromises {
     /// Sends that differ by the language of the device.
     static let ofTranslations: [StoragePromise<HubStorage>] = [
         choosesTheTranslation, choosesAgainForRetries, leavesOtherSends, keepsLanguages, forgetsTranslations, dividesUsers,
-        countsGroups,
+        countsGroups, reportsOutcomes,
     ]
 
     private static let choosesTheTranslation = StoragePromise<HubStorage>(
@@ -162,6 +162,37 @@ extension SliceQueuePromises {
         }
         for target in due { #expect(target.member?.template?.number ?? 0 == expected[target.member?.record?.text ?? ""]) }
         #expect(due.count == 40)
+    }
+
+    private static let reportsOutcomes = StoragePromise<HubStorage>(
+        "a send that reports outcomes names each device, in reports of at most 500, until they are removed or the send goes"
+    ) { storage in
+        var send = try Sample.send(due: Sample.start)
+        send.reportsOutcomes = true
+        _ = try await storage.intake.accept(send)
+        let lease = try #require(try await storage.queue.lease(Sample.lease(9, at: Sample.time(1))).first)
+        let request = PageRequest(lease: lease, now: Sample.time(1), limit: 9, scanLimit: 99, pendingLimit: 9)
+        #expect(try await storage.queue.page(request)?.reportsOutcomes == true)
+        var checkpoint = SliceCheckpoint(lease: lease, now: Sample.time(1), disposition: .finish)
+        let names = (0..<1_100).compactMap { RecordID("d\($0)") }
+        checkpoint.report = [
+            OutcomeReport.Group(outcome: .accepted, devices: Array(names.prefix(900))),
+            OutcomeReport.Group(outcome: .rejected, reason: "Topic\tDisallowed", devices: Array(names.suffix(200))),
+        ]
+        _ = try await storage.queue.checkpoint(checkpoint)
+        func reports(_ hub: HubID = Sample.hub) async throws -> [OutcomeReport] {
+            try await storage.telemetry.outcomeReports(of: send.id, limit: 9, in: hub)
+        }
+        let all = try await reports()
+        #expect(all.map { $0.groups.reduce(0) { $0 + $1.devices.count } } == [500, 500, 100])
+        #expect(all.flatMap(\.groups).flatMap(\.devices) == names)
+        #expect(all.last?.groups == [OutcomeReport.Group(outcome: .rejected, reason: "Topic Disallowed", devices: names.suffix(100))])
+        #expect(all.map(\.notedAt) == Array(repeating: Sample.time(1), count: 3) && all.map(\.number) == all.map(\.number).sorted())
+        #expect(try await reports(Sample.otherHub).isEmpty)
+        try await storage.telemetry.removeOutcomeReports([all[0].number, all[2].number], of: send.id, in: Sample.hub)
+        #expect(try await reports() == [all[1]])
+        _ = try await storage.telemetry.sweep(endedBefore: Sample.time(2), at: Sample.time(2), limit: 10)
+        #expect(try await reports().isEmpty)
     }
 
     private static let countsGroups = StoragePromise<HubStorage>(

@@ -46,6 +46,7 @@ final class ScriptedHub: HubSending {
         var decidesForDevices = true
         var groups: [Int: [TargetOutcome: Int]] = [:]
         var capCount: CapCount?
+        var reports: [OutcomeReport] = []
         var questions = Questions()
         var listAnswer = ListAnswer.known
     }
@@ -227,6 +228,17 @@ final class ScriptedHub: HubSending {
 
     /// Holds every push back from now on, and says this of each device.
     func holdBack(_ count: CapCount) { state.withLock { $0.capCount = count } }
+
+    func outcomeReports(of id: NotificationID, limit: Int) async throws -> [OutcomeReport] {
+        state.withLock { Array($0.reports.prefix(limit)) }
+    }
+
+    func removeOutcomeReports(_ numbers: [Int64], of id: NotificationID) async throws {
+        state.withLock { $0.reports.removeAll { numbers.contains($0.number) } }
+    }
+
+    /// Has these reports of the next send that is asked for.
+    func report(_ reports: [OutcomeReport]) { state.withLock { $0.reports = reports } }
 
     /// Says what became of the groups of every send.
     func countGroups(_ groups: [Int: [TargetOutcome: Int]]) { state.withLock { $0.groups = groups } }

@@ -154,6 +154,61 @@ struct WebhookTests {
         #expect(scene.receiver.requests.contains { $0.body.contains("send.recalled") && $0.data?.send == "\(other)" })
     }
 
+    @Test("what becomes of each device comes in batches, before the end of the send, under one id however often it is read")
+    func outcomes() async throws {
+        let scene = try await Scene()
+        _ = try await scene.create("send.outcomes", "send.ended")
+        _ = try await scene.test.install(scene.ann, "phone", handle: 1)
+        let id = try await scene.test.send(scene.ann)
+        #expect(scene.test.hub.sends.last?.command.reportsOutcomes == true)
+        let phone = try #require(RecordID("phone"))
+        let reports = (1...30).map { number in
+            OutcomeReport(
+                number: number, notedAt: scene.test.clock.now,
+                groups: [OutcomeReport.Group(outcome: .rejected, reason: "TopicDisallowed", devices: [phone])])
+        }
+        for _ in 0..<2 {
+            scene.test.hub.report(reports)
+            scene.test.clock.advance(by: .seconds(2))
+            try await scene.test.upkeep.work()
+        }
+        scene.test.hub.completeAll()
+        scene.test.clock.advance(by: .seconds(120))
+        try await scene.test.upkeep.work()
+        try await scene.deliver(times: 40)
+        let requests = scene.receiver.requests
+        #expect(requests.count == 31 && Set(requests.map(\.id)).count == 31)
+        #expect(requests.last?.body.contains("send.ended") == true)
+        let batch = try #require(requests.first?.data)
+        #expect(batch.send == "\(id)")
+        #expect(
+            batch.devices == [WebhookData.Outcome(outcome: "rejected", reason: "TopicDisallowed", installations: ["phone"])])
+    }
+
+    @Test("a webhook hears of a send that waits for approval, and of no other schedule that begins")
+    func proposals() async throws {
+        let scene = try await Scene()
+        _ = try await scene.create("schedule.proposed")
+        var request = ScheduleRequest(SendRequest(message: "Sale"))
+        request.sendAt = scene.test.clock.now + .seconds(600)
+        _ = try await scene.test.backend.schedule(request, for: scene.ann)
+        (request.approval, request.sendAt) = (true, nil)
+        let made = try await scene.test.backend.schedule(request, for: scene.ann)
+        try await scene.deliver()
+        #expect(scene.receiver.requests.map { $0.data?.schedule } == ["\(made.id)"])
+    }
+
+    @Test("outcomes of devices are for webhooks that name them, and not where the hub is elsewhere")
+    func outcomesAreNamed() async throws {
+        let scene = try await Scene()
+        let webhook = try await scene.create("*")
+        #expect(!webhook.events.contains("send.outcomes") && webhook.events.contains("send.ended"))
+        _ = try await scene.test.send(scene.ann)
+        #expect(scene.test.hub.sends.last?.command.reportsOutcomes == false)
+        scene.test.hub.decidesNoMore()
+        #expect(await code { _ = try await scene.create("send.outcomes") } == .conflict)
+    }
+
     @Test("nothing of a content, a title or a device token is in a request, nor in the audit")
     func thin() async throws {
         let scene = try await Scene()

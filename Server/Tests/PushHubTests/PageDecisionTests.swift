@@ -60,10 +60,11 @@ struct PageDecisionTests {
 
     private func decide(
         _ work: SlicePage.Work, _ outcomes: [PushOutcome], _ lease: SliceLease, _ expiresAt: Timestamp?, _ pendingCount: Int,
-        _ isOutOfReach: Bool = false, pushType: String = "alert"
+        _ isOutOfReach: Bool = false, pushType: String = "alert", reportsOutcomes: Bool = false
     ) -> PageDecision {
         let message = AcceptedMessage(body: [], pushType: pushType, priority: 10, expiresAt: expiresAt)
-        let page = SlicePage(state: .dispatching, message: message, work: work, pendingCount: pendingCount, nextPendingAt: nil)
+        var page = SlicePage(state: .dispatching, message: message, work: work, pendingCount: pendingCount, nextPendingAt: nil)
+        page.reportsOutcomes = reportsOutcomes
         let settings = DispatchSettings()
         let plan = PagePlan(page, lease: lease, now: Self.now, horizon: settings.retryHorizon, isOutOfReach: isOutOfReach)
         return PageDecision(
@@ -71,6 +72,23 @@ struct PageDecisionTests {
             in: .init(
                 lease: lease, message: message, pendingCount: pendingCount, nextPendingAt: nil, now: Self.now, settings: settings,
                 jitter: 0))
+    }
+
+    @Test("a send that reports outcomes names each device that is settled, with its reason if it failed, and no other send does")
+    func reports() {
+        func report(_ outcomes: [PushOutcome], reportsOutcomes: Bool = true) -> [OutcomeReport.Group] {
+            let targets = outcomes.indices.map { member(Int64($0) + 1) }
+            let work = SlicePage.Work.walk(.init(targets: targets, through: SliceKey(100)))
+            return decide(work, outcomes, lease(), nil, 0, reportsOutcomes: reportsOutcomes).checkpoint.report
+        }
+        func group(_ outcome: TargetOutcome, _ reason: String? = nil, _ devices: String...) -> OutcomeReport.Group {
+            OutcomeReport.Group(outcome: outcome, reason: reason, devices: devices.compactMap { RecordID($0) })
+        }
+        #expect(report([.accepted, .accepted]) == [group(.accepted, nil, "d1", "d2")])
+        #expect(
+            report([.accepted, .rejected(reason: "r"), .retry(after: .seconds(3), reason: "r"), .rejected(reason: "r")])
+                == [group(.accepted, nil, "d1"), group(.rejected, "r", "d2", "d4")])
+        #expect(report([.accepted, .rejected(reason: "r")], reportsOutcomes: false).isEmpty)
     }
 
     @Test("for every outcome in every place: each target up to the cursor is tallied once or has a row, none after it has either")

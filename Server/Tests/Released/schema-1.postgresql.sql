@@ -148,6 +148,7 @@ CREATE TABLE notifications (
     languages TEXT COLLATE "C",
     frequency_cap TEXT COLLATE "C",
     split TEXT COLLATE "C",
+    reports_outcomes BIGINT NOT NULL DEFAULT 0,
     PRIMARY KEY (hub_id, notification_id));
 CREATE INDEX notifications_by_end ON notifications (ended_at);
 CREATE TABLE notification_zones (
@@ -239,6 +240,13 @@ CREATE TABLE group_tallies (
     outcome TEXT COLLATE "C" NOT NULL,
     targets BIGINT NOT NULL,
     PRIMARY KEY (hub_id, notification_id, slice, group_number, outcome));
+CREATE TABLE outcome_reports (
+    number BIGINT GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+    hub_id BIGINT NOT NULL,
+    notification_id TEXT COLLATE "C" NOT NULL,
+    noted_at BIGINT NOT NULL,
+    body TEXT COLLATE "C" NOT NULL);
+CREATE INDEX outcome_reports_by_send ON outcome_reports (hub_id, notification_id, number);
 CREATE TABLE outcome_reasons (
     hub_id BIGINT NOT NULL,
     notification_id TEXT COLLATE "C" NOT NULL,
@@ -277,7 +285,7 @@ CREATE TABLE users (
     disabled_at BIGINT,
     tokens_since BIGINT,
     second_factor_at BIGINT,
-    quiet_hours TEXT,
+    quiet_hours TEXT COLLATE "C",
     PRIMARY KEY (app_id, user_id),
     UNIQUE (app_id, folded_name));
 CREATE TABLE installation_credentials (

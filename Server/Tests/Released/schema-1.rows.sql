@@ -58,6 +58,8 @@ INSERT INTO tallies (hub_id, notification_id, slice, platform, outcome, targets)
 (1, '00000000-0000-4000-8000-000000000006', 0, 'apns', 'accepted', 1);
 INSERT INTO group_tallies (hub_id, notification_id, slice, group_number, outcome, targets) VALUES
 (1, '00000000-0000-4000-8000-000000000001', 0, 1, 'accepted', 1);
+INSERT INTO outcome_reports (hub_id, notification_id, noted_at, body) VALUES
+(1, '00000000-0000-4000-8000-000000000006', 1795000006200, 'accepted		templated');
 INSERT INTO outcome_reasons (hub_id, notification_id, slice, platform, outcome, reason, targets) VALUES
 (1, '00000000-0000-4000-8000-000000000005', 0, 'apns', 'rejected', 'TopicDisallowed', 1);
 INSERT INTO target_failures (hub_id, notification_id, slice, slice_key, platform, record_id, outcome, reason) VALUES

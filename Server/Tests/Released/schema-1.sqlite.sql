@@ -148,6 +148,7 @@ CREATE TABLE notifications (
     languages TEXT,
     frequency_cap TEXT,
     split TEXT,
+    reports_outcomes INTEGER NOT NULL DEFAULT 0,
     PRIMARY KEY (hub_id, notification_id));
 CREATE INDEX notifications_by_end ON notifications (ended_at);
 CREATE TABLE notification_zones (
@@ -239,6 +240,13 @@ CREATE TABLE group_tallies (
     outcome TEXT NOT NULL,
     targets INTEGER NOT NULL,
     PRIMARY KEY (hub_id, notification_id, slice, group_number, outcome));
+CREATE TABLE outcome_reports (
+    number INTEGER PRIMARY KEY AUTOINCREMENT,
+    hub_id INTEGER NOT NULL,
+    notification_id TEXT NOT NULL,
+    noted_at INTEGER NOT NULL,
+    body TEXT NOT NULL);
+CREATE INDEX outcome_reports_by_send ON outcome_reports (hub_id, notification_id, number);
 CREATE TABLE outcome_reasons (
     hub_id INTEGER NOT NULL,
     notification_id TEXT NOT NULL,

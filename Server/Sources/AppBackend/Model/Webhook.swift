@@ -1,4 +1,5 @@
 import AuditTrail
+import PushHub
 import RichPushModel
 
 /// A receiver of events, which an administrator named by its address.
@@ -68,7 +69,9 @@ public struct WebhookEvent: Hashable, Sendable {
     public enum Kind: String, Sendable, CaseIterable {
         case sendAccepted = "send.accepted"
         case sendEnded = "send.ended"
+        case sendOutcomes = "send.outcomes"
         case sendRecalled = "send.recalled"
+        case scheduleProposed = "schedule.proposed"
         case scheduleEnded = "schedule.ended"
         case deviceSignedIn = "device.signed_in"
         case deviceSignedOut = "device.signed_out"
@@ -122,6 +125,20 @@ public struct WebhookData: Hashable, Sendable, StoredAsText {
         }
     }
 
+    /// Installations that ended alike.
+    public struct Outcome: Hashable, Sendable, Codable {
+        public var outcome: String
+        public var reason: String?
+        public var installations: [String]
+
+        /// Creates a value.
+        public init(outcome: String, reason: String?, installations: [String]) {
+            self.outcome = outcome
+            self.reason = reason
+            self.installations = installations
+        }
+    }
+
     public var send: String?
     public var schedule: String?
     public var state: String?
@@ -133,12 +150,25 @@ public struct WebhookData: Hashable, Sendable, StoredAsText {
     public var installation: String?
     public var reason: String?
     public var receipts: [Receipt]?
+    /// What became of up to 500 devices of a send.
+    public var devices: [Outcome]?
 
     /// Creates data without a field.
     public init() {}
 }
 
 extension WebhookEvent {
+    /// What became of devices of a send. The id is the same each time that the report is read.
+    init(_ report: OutcomeReport, of send: RichID, trackingID: NotificationID) {
+        var data = WebhookData()
+        data.send = "\(send)"
+        data.devices = report.groups.map {
+            WebhookData.Outcome(outcome: $0.outcome.rawValue, reason: $0.reason, installations: $0.devices.map(\.text))
+        }
+        self.init(
+            cause: "\(trackingID.text)-\(report.number)", .sendOutcomes, subject: "send \(send)", at: report.notedAt, data: data)
+    }
+
     /// What a webhook says of an act that the audit records; `nil` for acts that are the audit's alone.
     public init?(_ entry: AuditEntry) {
         guard let kind = Self.kinds[entry.action] else { return nil }
@@ -148,6 +178,9 @@ extension WebhookEvent {
         case .deviceSignedIn, .deviceSignedOut, .deviceTaken:
             guard let installation = details["installation"] else { return nil }
             (data.installation, data.user, data.reason) = (installation, entry.subject.content?.text, details["reason"])
+        case .scheduleProposed:
+            guard details["state"] == "proposed" else { return nil }
+            data.schedule = entry.object
         case .scheduleEnded:
             (data.schedule, data.state) = (entry.object, details["state"])
         default:
@@ -163,6 +196,7 @@ extension WebhookEvent {
 
     private static let kinds: [AuditAction: Kind] = [
         .sendAccepted: .sendAccepted, .sendEnded: .sendEnded, .sendRecalled: .sendRecalled, .scheduleEnded: .scheduleEnded,
+        .scheduleCreated: .scheduleProposed, .scheduleChanged: .scheduleProposed,
         .signedIn: .deviceSignedIn, .signedOut: .deviceSignedOut, .deviceTaken: .deviceTaken,
     ]
 

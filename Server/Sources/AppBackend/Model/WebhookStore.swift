@@ -112,6 +112,12 @@ public protocol WebhookStore: Sendable {
     /// Stores an event for one webhook, whatever it wants.
     func add(_ event: WebhookEvent, to webhook: Int64) async throws
 
+    /// Whether a webhook that is enabled wants such events.
+    func isWanted(_ kind: WebhookEvent.Kind) async throws -> Bool
+
+    /// Stores events for each webhook that is enabled and wants them, those aside that are stored for it already.
+    func announce(_ events: [WebhookEvent]) async throws
+
     /// Leases those webhooks to a node that are enabled and that no other node has, and lengthens its own of which at
     /// most `renewal` is left.
     func leaseWebhooks(to owner: String, until end: Timestamp, renewal: Duration, at now: Timestamp) async throws

@@ -136,7 +136,7 @@ extension RichPushBackend {
     private static let noSchedule = ServiceError(.notFound, "there is no such schedule")
 
     private static func details(of draft: ScheduleDraft) -> String {
-        "due=\(draft.next?.dueAt.milliseconds ?? 0) audience=\(draft.audience)"
+        "\(draft.state == .proposed ? "state=proposed " : "")due=\(draft.next?.dueAt.milliseconds ?? 0) audience=\(draft.audience)"
     }
 
     /// Checks everything about a schedule. What is only wrong because of the time is in `checked`.

@@ -40,6 +40,7 @@ struct SendOutbox: Sendable {
         var end: NotificationTelemetry?
         if let trackingID = try await parts.store.notification(id)?.trackingID {
             _ = try await parts.hub.cancel(trackingID)
+            try await passOnOutcomes(of: id, trackingID)
             // Only for the audit.
             end = (try? await parts.hub.telemetry(of: trackingID)) ?? nil
         } else if let key = try await parts.store.push(of: id)?.hubKey {
@@ -49,6 +50,18 @@ struct SendOutbox: Sendable {
         try await parts.store.markCancelled(
             id, at: now, audit: end?.entry(of: id, at: now) ?? .sendEnded(id, "state=unknown targets=unknown", at: now))
     }
+
+    /// Stores what the hub reported of devices as events for webhooks. What a process that dies leaves behind comes again, as the same event.
+    func passOnOutcomes(of id: RichID, _ trackingID: NotificationID) async throws {
+        while true {
+            let reports = try await parts.hub.outcomeReports(of: trackingID, limit: Self.reportBatch)
+            if reports.isEmpty { return }
+            try await parts.store.announce(reports.map { WebhookEvent($0, of: id, trackingID: trackingID) })
+            try await parts.hub.removeOutcomeReports(reports.map(\.number), of: trackingID)
+        }
+    }
+
+    private static let reportBatch = 20
 
     private static let firstCheck: Duration = .seconds(1)
 
@@ -61,6 +74,7 @@ struct SendOutbox: Sendable {
         command.translations = push.translations
         command.cap = push.cap
         command.split = push.split
+        if parts.hub.decidesForDevices { command.reportsOutcomes = try await parts.store.isWanted(.sendOutcomes) }
         do {
             if let local = push.localTime { try await setMoments(of: local, for: notification.audience, in: &command) }
             return try await parts.hub.send(command)

@@ -153,7 +153,10 @@ public struct BackendUpkeep: Sendable {
             let trackingID = notification.trackingID
         else { return }
         let now = parts.clock.now
-        guard let telemetry = try await parts.hub.telemetry(of: trackingID) else {
+        let telemetry = try await parts.hub.telemetry(of: trackingID)
+        // After the state, so that nothing is reported later, and before the event of the end.
+        try await outbox.passOnOutcomes(of: item.id, trackingID)
+        guard let telemetry else {
             // The hub no longer knows it, so no push is pending, and its end is unknown: only devices that
             // matched at the start count.
             return try await parts.store.markCompleted(

@@ -7,7 +7,7 @@ import WireText
 /// What an administrator asks of a webhook.
 public struct WebhookRequest: Sendable, Codable {
     public var url: String
-    /// Types of events, or `*` for all.
+    /// Types of events, or `*` for all but `send.outcomes`.
     public var events: [String]
     public var description: String?
     /// Whether events are delivered; true if absent.
@@ -266,12 +266,17 @@ extension RichPushBackend {
         guard description.count <= 200, description.unicodeScalars.allSatisfy({ $0.value >= 32 && $0.value != 127 }) else {
             throw ServiceError(.invalidField, "description: at most 200 characters on one line")
         }
-        return WebhookDraft(url: request.url, events: try Self.kinds(request.events), description: description)
+        let kinds = try Self.kinds(request.events)
+        guard parts.hub.decidesForDevices || !kinds.contains(.sendOutcomes) else {
+            throw ServiceError(.conflict, "events: the hub elsewhere does not say what becomes of each device")
+        }
+        return WebhookDraft(url: request.url, events: kinds, description: description)
     }
 
     private static func kinds(_ names: [String]) throws(ServiceError) -> [WebhookEvent.Kind] {
         let offered = WebhookEvent.Kind.allCases.filter { $0 != .ping }
-        if names == ["*"] { return offered }
+        // What becomes of each device is much, so it has to be named.
+        if names == ["*"] { return offered.filter { $0 != .sendOutcomes } }
         let known = Set(names)
         let kinds = offered.filter { known.contains($0.rawValue) }
         guard !kinds.isEmpty, kinds.count == names.count else {

@@ -73,7 +73,7 @@ async function add(found) {
     title: "Add a webhook", action: "Add",
     body: () => [
       field("Address", input({ ...bind("url"), type: "url", placeholder: "https://" }), "A private address needs the setting webhook-networks."),
-      field("Events", input(bind("events")), "* for all, or names separated by spaces, such as send.ended receipts.recorded."),
+      field("Events", input(bind("events")), "* for all but send.outcomes, or names separated by spaces, such as send.ended receipts.recorded."),
       field("Description", input(bind("description"))),
     ],
     act: () => call("POST", "/webhooks", { body: { url: form.url.trim(), events: form.events.split(/[\s,]+/).filter(Boolean), description: form.description } }),

@@ -36,8 +36,16 @@ struct CheckpointDraft {
     /// Takes in all targets of a plan, which are Apple's, have the same outcome and need nothing else.
     mutating func count(_ outcome: TargetOutcome, of plan: PagePlan) {
         checkpoint.tallies[outcome, default: 0] += plan.count
-        guard plan.isSplit else { return }
-        for index in plan.indices { countGroup(index, of: plan, outcome) }
+        if plan.isSplit { for index in plan.indices { countGroup(index, of: plan, outcome) } }
+        if plan.reportsOutcomes { for index in plan.indices { report(index, of: plan, outcome, nil) } }
+    }
+
+    private mutating func report(_ index: Int, of plan: PagePlan, _ outcome: TargetOutcome, _ reason: String?) {
+        guard let record = plan.page.record(index) else { return }
+        let place = checkpoint.report.firstIndex { $0.outcome == outcome && $0.reason == reason }
+        if let place { checkpoint.report[place].devices.append(record) } else {
+            checkpoint.report.append(OutcomeReport.Group(outcome: outcome, reason: reason, devices: [record]))
+        }
     }
 
     private mutating func countGroup(_ index: Int, of plan: PagePlan, _ outcome: TargetOutcome) {
@@ -113,6 +121,7 @@ struct CheckpointDraft {
             checkpoint.otherTallies[platform, default: [:]][outcome, default: 0] += 1
         }
         if plan.isSplit { countGroup(index, of: plan, outcome) }
+        if plan.reportsOutcomes { report(index, of: plan, outcome, outcome.isFailure ? reason : nil) }
         if plan.pending(index) != nil { checkpoint.settled.append(plan.page.key(index)) }
         if outcome.isFailure { explain(index, of: plan, outcome, reason) }
     }

@@ -16,6 +16,8 @@ struct PagePlan: Hashable {
     let isAppleAlone: Bool
     /// Whether they are of a send with groups.
     let isSplit: Bool
+    /// Whether each device is named in a report.
+    let reportsOutcomes: Bool
     /// What is sent for each template, or translation.
     private(set) var pushes: [TemplateID: RenderedPush] = [:]
     /// Whether targets of the page were left for another one.
@@ -33,7 +35,7 @@ struct PagePlan: Hashable {
         templates: [TemplateID: TemplateRendering] = [:]
     ) {
         isAppleAlone = page.message.format == .native(.apns)
-        isSplit = page.isSplit
+        (isSplit, reportsOutcomes) = (page.isSplit, page.reportsOutcomes)
         let deadlines = RetryDeadline(expiresAt: page.message.expiresAt, horizon: horizon)
         switch page.work {
         case .wait:

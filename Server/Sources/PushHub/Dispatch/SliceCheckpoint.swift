@@ -52,6 +52,8 @@ public struct SliceCheckpoint: Hashable, Sendable {
     public var otherTallies: [Platform: [TargetOutcome: Int]] = [:]
     /// The same for each group of a send with groups, over all platforms.
     public var groupTallies: [Int: [TargetOutcome: Int]] = [:]
+    /// What became of each device, for a send that reports it.
+    public var report: [OutcomeReport.Group] = []
     /// To be added to the counts of reasons.
     public var reasons: [OutcomeReason: Int] = [:]
     /// Targets that ended without their push, the first of the page.

@@ -86,6 +86,8 @@ public struct SlicePage: Hashable, Sendable {
     public var pushesPerSecond: Int?
     /// Whether the send has groups, which are counted apart.
     public var isSplit = false
+    /// Whether each device is named in a report.
+    public var reportsOutcomes = false
     /// What holds the send back for some users.
     public var cap: FrequencyCap?
     /// When the send was due; absent where a store does not know it.

@@ -35,6 +35,12 @@ public protocol HubSending: Sendable {
     /// How many targets of each group of a send ended with each outcome; empty for a send without groups.
     func groupOutcomes(of id: NotificationID) async throws -> [Int: [TargetOutcome: Int]]
 
+    /// What became of devices of a send that reports it, in the order of their numbers, at most `limit` reports.
+    func outcomeReports(of id: NotificationID, limit: Int) async throws -> [OutcomeReport]
+
+    /// Removes reports of a send by their numbers. Others of lower numbers may come to light later.
+    func removeOutcomeReports(_ numbers: [Int64], of id: NotificationID) async throws
+
     /// What the frequency cap of a send says of a device; `nil` for a send without one, and for a device that is not known.
     func capCount(of device: RecordID, for id: NotificationID) async throws -> CapCount?
 
@@ -77,6 +83,12 @@ extension HubSending {
 }
 
 extension HubSending {
+    /// None.
+    public func outcomeReports(of id: NotificationID, limit: Int) async throws -> [OutcomeReport] { [] }
+
+    /// Does nothing: there are none.
+    public func removeOutcomeReports(_ numbers: [Int64], of id: NotificationID) async throws {}
+
     /// `false`.
     public var decidesForDevices: Bool { false }
 

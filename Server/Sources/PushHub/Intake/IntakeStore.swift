@@ -120,6 +120,12 @@ public protocol TelemetryStore: Sendable {
     /// How many targets of each group of a send ended with each outcome; empty for a send without groups.
     func groupOutcomes(of id: NotificationID, in hub: HubID) async throws -> [Int: [TargetOutcome: Int]]
 
+    /// What became of devices of a send that reports it, in the order of their numbers, at most `limit` reports.
+    func outcomeReports(of id: NotificationID, limit: Int, in hub: HubID) async throws -> [OutcomeReport]
+
+    /// Removes reports of a send by their numbers.
+    func removeOutcomeReports(_ numbers: [Int64], of id: NotificationID, in hub: HubID) async throws
+
     /// What the frequency cap of a send says of a device; `nil` for a send without one, and for an unknown device.
     func capCount(of device: RecordID, for id: NotificationID, in hub: HubID, at now: Timestamp) async throws -> CapCount?
 

@@ -42,6 +42,7 @@ extension NotificationHub {
         send.waves = plan.waves
         send.cap = command.cap
         send.split = command.split
+        send.reportsOutcomes = command.reportsOutcomes && recipients.handles == nil
         return send
     }
 

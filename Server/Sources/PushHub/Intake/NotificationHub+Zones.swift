@@ -9,6 +9,14 @@ extension NotificationHub {
         try await stores.telemetry.groupOutcomes(of: id, in: self.id)
     }
 
+    public func outcomeReports(of id: NotificationID, limit: Int) async throws -> [OutcomeReport] {
+        try await stores.telemetry.outcomeReports(of: id, limit: limit, in: self.id)
+    }
+
+    public func removeOutcomeReports(_ numbers: [Int64], of id: NotificationID) async throws {
+        try await stores.telemetry.removeOutcomeReports(numbers, of: id, in: self.id)
+    }
+
     public func capCount(of device: RecordID, for id: NotificationID) async throws -> CapCount? {
         try await stores.telemetry.capCount(of: device, for: id, in: self.id, at: clock.now)
     }

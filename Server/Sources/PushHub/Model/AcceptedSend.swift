@@ -33,6 +33,8 @@ public struct AcceptedSend: Hashable, Sendable {
     public var split: PushSplit?
     /// What holds it back for some users.
     public var cap: FrequencyCap?
+    /// Whether each device is named in an `OutcomeReport`.
+    public var reportsOutcomes = false
     public var idempotency: Idempotency?
 
     /// Creates a send to all records, or to those that match.

@@ -25,6 +25,8 @@ public struct SendCommand: Hashable, Sendable {
     public var pushesPerSecond: Int?
     /// Users who had as many sends of this name get nothing. Only for a send to an audience.
     public var cap: FrequencyCap?
+    /// Whether each device is named in an `OutcomeReport`. Only for a send to an audience. Not part of the digest.
+    public var reportsOutcomes = false
     /// Repeats the answer of an earlier send with the same key and content instead of sending again. 1 to 128 bytes.
     public var idempotencyKey: String?
 

@@ -73,6 +73,16 @@ extension SQLBackendStore {
         try await writing { try $0.tell(event, only: webhook) }
     }
 
+    public func isWanted(_ kind: WebhookEvent.Kind) async throws -> Bool {
+        try await reading { try $0.row(WebhookSQL.selectWanting, "% \(kind.rawValue) %") != nil }
+    }
+
+    public func announce(_ events: [WebhookEvent]) async throws {
+        try await writing { transaction in
+            for event in events { try transaction.tell(event, as: WebhookSQL.tellOnce) }
+        }
+    }
+
     public func leaseWebhooks(
         to owner: String, until end: Timestamp, renewal: Duration, at now: Timestamp
     ) async throws -> [WebhookLease] {
@@ -158,9 +168,11 @@ extension SQLBackendStore {
 
 extension BackendTransaction {
     /// Stores an event for each webhook that is enabled and wants it, or for one whatever it wants.
-    func tell(_ event: WebhookEvent, only webhook: Int64? = nil) throws {
+    func tell(_ event: WebhookEvent, only webhook: Int64? = nil) throws { try tell(event, only: webhook, as: WebhookSQL.tell) }
+
+    fileprivate func tell(_ event: WebhookEvent, only webhook: Int64? = nil, as statement: SQLStatement) throws {
         try run(
-            WebhookSQL.tell, "% \(event.kind.rawValue) %", webhook, event.id, event.kind.rawValue, event.subject,
+            statement, "% \(event.kind.rawValue) %", webhook, event.id, event.kind.rawValue, event.subject,
             event.user?.lowercased(), try event.data.storedText, event.at)
     }
 
@@ -198,7 +210,7 @@ private enum WebhookSQL {
     static let all = [
         insert, insertLease, replace, disable, roll, markRemoved, deleteRemoved, deleteLease, select, list, selectLeases,
         selectOwner, lease, release,
-        setHealth, tell, selectDue, settle, putOff, page, countWaiting, selectEvent, selectEnded, queue, deleteOld,
+        setHealth, tell, tellOnce, selectWanting, selectDue, settle, putOff, page, countWaiting, selectEvent, selectEnded, queue, deleteOld,
         deleteOrphans, deleteOfUser,
     ]
 
@@ -284,8 +296,15 @@ private enum WebhookSQL {
         UPDATE webhook_leases SET paused_until = $3, pauses = $4, failures = $5 WHERE app_id = $1 AND webhook_id = $2
         """)
 
-    static let tell = SQLStatement(
-        """
+    static let tell = SQLStatement(composed: telling)
+    static let tellOnce = SQLStatement(
+        composed: telling + """
+
+            AND NOT EXISTS (
+                SELECT 1 FROM webhook_deliveries d
+                WHERE d.app_id = $1 AND d.webhook_id = webhooks.webhook_id AND d.event_id = $4)
+            """)
+    private static let telling = """
         INSERT INTO webhook_deliveries (app_id, webhook_id, event_id, kind, subject, user_name, data, happened_at, state, due_at,
             attempts)
         SELECT app_id, webhook_id, CAST($4 AS TEXT), CAST($5 AS TEXT), CAST($6 AS TEXT), CAST($7 AS TEXT), CAST($8 AS TEXT),
@@ -293,7 +312,9 @@ private enum WebhookSQL {
         FROM webhooks
         WHERE app_id = $1 AND state = 'enabled'
             AND (webhook_id = CAST($3 AS BIGINT) OR CAST($3 AS BIGINT) IS NULL AND events LIKE $2)
-        """)
+        """
+    static let selectWanting = SQLStatement(
+        "SELECT 1 FROM webhooks WHERE app_id = $1 AND state = 'enabled' AND events LIKE $2 LIMIT 1")
     private static let deliveryColumns = """
         number, event_id, kind, subject, user_name, data, happened_at, state, due_at, attempts, tried_at, status, duration, answer
         """

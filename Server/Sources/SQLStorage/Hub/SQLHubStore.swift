@@ -251,6 +251,7 @@ extension SQLHubStore {
         piece("notification_zones", "notification_id, time_zone"),
         piece("notification_translations", "notification_id, number"),
         piece("notifications", "notification_id"),
+        piece("outcome_reports", "number"),
         piece("frequency_counts", "cap, recipient, notification_id"),
         piece("feedback", "number"),
         piece("jobs", "number"),

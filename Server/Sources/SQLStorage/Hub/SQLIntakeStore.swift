@@ -181,7 +181,7 @@ extension SQLIntakeStore {
             .text(send.message.format.text), .integer(send.recipients.handles == nil ? 0 : 1),
             .optional(mark?.number), .optional(send.targets.map(Int64.init)), .optional(try query(of: send)),
             .optional(TranslationRows.keys(of: send)), .optional(send.cap?.description),
-            .optional(send.split?.stored),
+            .optional(send.split?.stored), .integer(send.reportsOutcomes ? 1 : 0),
         ]
     }
 
@@ -202,8 +202,9 @@ extension SQLIntakeStore {
     private static let insertion = """
         INSERT INTO notifications (hub_id, notification_id, body, push_type, priority, collapse_id, topic, expires_at, audience,
             state, enqueued_at, due_at, open_slices, pushes_per_second, format, is_direct, order_mark, targets,
-            audience_query, languages, frequency_cap, split)
-        VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21, $22)
+            audience_query, languages, frequency_cap, split, reports_outcomes)
+        VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21, $22,
+            $23)
         """
     private static let insert = SQLStatement(composed: insertion)
     private static let insertOnce = SQLStatement(composed: insertion + " ON CONFLICT DO NOTHING")

@@ -26,6 +26,7 @@ extension SQLSliceQueue {
         try addTallies(checkpoint, slice, connection)
         try GroupTallies.add(checkpoint, slice, connection)
         try FailureRows.add(checkpoint, slice, connection)
+        try OutcomeReportRows.add(checkpoint, slice, connection)
         for key in checkpoint.settled { try connection.run(deletePending, slice + [.integer(key.number)]) }
         for target in checkpoint.pending { try connection.run(putPending, slice + values(target)) }
         let hub = checkpoint.lease.id.hub
@@ -180,6 +181,41 @@ enum GroupTallies {
         """
         SELECT group_number, outcome, CAST(SUM(targets) AS BIGINT) FROM group_tallies WHERE hub_id = $1 AND notification_id = $2
         GROUP BY group_number, outcome
+        """)
+}
+
+/// What became of each device of sends that report it, until it is passed on.
+enum OutcomeReportRows {
+    /// Adds what a checkpoint says. `slice` is hub, notification and number.
+    static func add(_ checkpoint: SliceCheckpoint, _ slice: [SQLValue], _ connection: any SQLConnection) throws {
+        for groups in OutcomeReport.pieces(of: checkpoint.report) {
+            let values: [SQLValue] = [.integer(checkpoint.now.milliseconds), .text(OutcomeReport.stored(groups))]
+            try connection.run(insert, slice.prefix(2) + values)
+        }
+    }
+
+    /// The first of a send. `send` is hub and notification.
+    static func read(_ send: [SQLValue], limit: Int, _ connection: any SQLConnection) throws -> [OutcomeReport] {
+        try connection.rows(select, send + [.integer(Int64(limit))]).map { row in
+            guard let groups = OutcomeReport.groups(stored: try row.text(2)) else { throw SQLFault.unexpectedColumn(2) }
+            return OutcomeReport(
+                number: try row.integer(0), notedAt: Timestamp(milliseconds: try row.integer(1)), groups: groups)
+        }
+    }
+
+    static let all = [insert, select, delete, deleteAll]
+
+    /// One of a send.
+    static let delete = SQLStatement(
+        "DELETE FROM outcome_reports WHERE hub_id = $1 AND notification_id = $2 AND number = $3")
+    /// All of a send.
+    static let deleteAll = SQLStatement("DELETE FROM outcome_reports WHERE hub_id = $1 AND notification_id = $2")
+    private static let insert = SQLStatement(
+        "INSERT INTO outcome_reports (hub_id, notification_id, noted_at, body) VALUES ($1, $2, $3, $4)")
+    private static let select = SQLStatement(
+        """
+        SELECT number, noted_at, body FROM outcome_reports WHERE hub_id = $1 AND notification_id = $2
+        ORDER BY number LIMIT $3
         """)
 }
 

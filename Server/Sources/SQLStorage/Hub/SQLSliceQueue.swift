@@ -286,6 +286,7 @@ extension SQLSliceQueue {
             state: state, message: message, pushesPerSecond: try row.optionalInteger(9).map(Int.init), work: .wait,
             pendingCount: 0, nextPendingAt: nil)
         page.dueAt = Timestamp(milliseconds: try row.integer(13))
+        page.reportsOutcomes = try row.integer(19) != 0
         page.cap = try row.optionalText(17).flatMap(FrequencyCap.init)
         return page
     }
@@ -354,7 +355,7 @@ extension SQLSliceQueue {
             (SELECT COUNT(*) FROM pending_targets p
                 WHERE p.hub_id = s.hub_id AND p.notification_id = s.notification_id AND p.slice = s.slice),
             COALESCE(s.moment, n.due_at), COALESCE(s.audience_query, n.audience_query), s.moment,
-            n.languages, n.frequency_cap, n.split
+            n.languages, n.frequency_cap, n.split, n.reports_outcomes
         FROM slices s JOIN notifications n ON n.hub_id = s.hub_id AND n.notification_id = s.notification_id
         WHERE s.hub_id = $1 AND s.notification_id = $2 AND s.slice = $3 AND s.epoch = $4 AND s.owner IS NOT NULL
         """)

@@ -71,6 +71,17 @@ public struct SQLTelemetryStore: TelemetryStore {
         try await database.reading { try GroupTallies.read([.integer(hub.number), .text(id.text)], $0) }
     }
 
+    public func outcomeReports(of id: NotificationID, limit: Int, in hub: HubID) async throws -> [OutcomeReport] {
+        try await database.reading { try OutcomeReportRows.read([.integer(hub.number), .text(id.text)], limit: limit, $0) }
+    }
+
+    public func removeOutcomeReports(_ numbers: [Int64], of id: NotificationID, in hub: HubID) async throws {
+        let send: [SQLValue] = [.integer(hub.number), .text(id.text)]
+        try await database.writing { connection in
+            for number in numbers { try connection.run(OutcomeReportRows.delete, send + [.integer(number)]) }
+        }
+    }
+
     public func capCount(
         of device: RecordID, for id: NotificationID, in hub: HubID, at now: Timestamp
     ) async throws -> CapCount? {
@@ -89,6 +100,7 @@ public struct SQLTelemetryStore: TelemetryStore {
             for row in ended {
                 try connection.run(Self.deleteTallies, row.values)
                 try connection.run(GroupTallies.delete, row.values)
+                try connection.run(OutcomeReportRows.deleteAll, row.values)
                 try FailureRows.delete(row.values, connection)
                 try connection.run(DirectRows.delete, row.values)
                 try connection.run(ZoneRows.delete, row.values)

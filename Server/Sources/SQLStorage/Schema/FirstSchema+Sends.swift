@@ -41,6 +41,7 @@ extension FirstSchema {
                 languages \(text),
                 frequency_cap \(text),
                 split \(text),
+                reports_outcomes \(integer) NOT NULL DEFAULT 0,
                 PRIMARY KEY (hub_id, notification_id));
             CREATE INDEX notifications_by_end ON notifications (ended_at);
             """,
@@ -171,6 +172,16 @@ extension FirstSchema {
                 outcome \(text) NOT NULL,
                 targets \(integer) NOT NULL,
                 PRIMARY KEY (hub_id, notification_id, slice, group_number, outcome));
+            """,
+            // What became of devices of a send that reports it, until it is passed on. `body` has a line for each outcome and reason.
+            """
+            CREATE TABLE outcome_reports (
+                number \(serial),
+                hub_id \(integer) NOT NULL,
+                notification_id \(text) NOT NULL,
+                noted_at \(integer) NOT NULL,
+                body \(text) NOT NULL);
+            CREATE INDEX outcome_reports_by_send ON outcome_reports (hub_id, notification_id, number);
             """,
             // How many targets of one slice had an outcome for one reason of the push service.
             """

@@ -102,6 +102,8 @@ public enum WebhookStorePromises {
     ) { store in
         let ann = try await Sample.user("ann", in: store)
         let wanting = try await add([.sendAccepted, .sendEnded], to: store)
+        #expect(try await store.isWanted(.sendAccepted))
+        #expect(try await !store.isWanted(.sendOutcomes))
         let other = try await add([.sendEnded], to: store)
         let disabled = try await add([.sendAccepted], to: store)
         _ = try await store.disableWebhook(disabled.id, fault: "gone", audit: nil)

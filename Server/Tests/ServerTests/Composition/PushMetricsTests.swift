@@ -246,6 +246,10 @@ private struct StubTelemetry: TelemetryStore {
 
     func groupOutcomes(of id: NotificationID, in hub: HubID) async throws -> [Int: [TargetOutcome: Int]] { [:] }
 
+    func outcomeReports(of id: NotificationID, limit: Int, in hub: HubID) async throws -> [OutcomeReport] { [] }
+
+    func removeOutcomeReports(_ numbers: [Int64], of id: NotificationID, in hub: HubID) async throws {}
+
     func capCount(of device: RecordID, for id: NotificationID, in hub: HubID, at now: Timestamp) async throws -> CapCount? { nil }
 
     func sweep(endedBefore moment: Timestamp, at now: Timestamp, limit: Int) async throws -> Int { 0 }
