@@ -186,8 +186,10 @@ extension SliceQueuePromises {
         let all = try await reports()
         #expect(all.map { $0.groups.reduce(0) { $0 + $1.devices.count } } == [500, 500, 100])
         #expect(all.flatMap(\.groups).flatMap(\.devices) == names)
-        #expect(all.last?.groups == [OutcomeReport.Group(outcome: .rejected, reason: "Topic Disallowed", devices: names.suffix(100))])
-        #expect(all.map(\.notedAt) == Array(repeating: Sample.time(1), count: 3) && all.map(\.number) == all.map(\.number).sorted())
+        #expect(
+            all.last?.groups == [OutcomeReport.Group(outcome: .rejected, reason: "Topic Disallowed", devices: names.suffix(100))])
+        #expect(
+            all.map(\.notedAt) == Array(repeating: Sample.time(1), count: 3) && all.map(\.number) == all.map(\.number).sorted())
         #expect(try await reports(Sample.otherHub).isEmpty)
         try await storage.telemetry.removeOutcomeReports([all[0].number, all[2].number], of: send.id, in: Sample.hub)
         #expect(try await reports() == [all[1]])

@@ -43,7 +43,9 @@ struct CheckpointDraft {
     private mutating func report(_ index: Int, of plan: PagePlan, _ outcome: TargetOutcome, _ reason: String?) {
         guard let record = plan.page.record(index) else { return }
         let place = checkpoint.report.firstIndex { $0.outcome == outcome && $0.reason == reason }
-        if let place { checkpoint.report[place].devices.append(record) } else {
+        if let place {
+            checkpoint.report[place].devices.append(record)
+        } else {
             checkpoint.report.append(OutcomeReport.Group(outcome: outcome, reason: reason, devices: [record]))
         }
     }

@@ -210,7 +210,8 @@ private enum WebhookSQL {
     static let all = [
         insert, insertLease, replace, disable, roll, markRemoved, deleteRemoved, deleteLease, select, list, selectLeases,
         selectOwner, lease, release,
-        setHealth, tell, tellOnce, selectWanting, selectDue, settle, putOff, page, countWaiting, selectEvent, selectEnded, queue, deleteOld,
+        setHealth, tell, tellOnce, selectWanting, selectDue, settle, putOff, page, countWaiting, selectEvent, selectEnded, queue,
+        deleteOld,
         deleteOrphans, deleteOfUser,
     ]
 
