@@ -294,6 +294,10 @@ public struct SendStatus: Hashable, Sendable, Codable {
     public var outcomes: [String: Int]
     /// How many targets ended with an outcome for each reason that was given: first the outcome, then the reason.
     public var reasons: [String: [String: Int]]?
+    /// When the first node began to push; absent before.
+    public var startedAt: Timestamp?
+    /// When it was done with all devices; absent before.
+    public var endedAt: Timestamp?
     /// What the send waits for now.
     public var waiting: Waiting?
     /// When it is due in which zones; only for a send by the clocks of the devices, and not in a list.

@@ -19,6 +19,10 @@ extension BackendRoutes {
             _ = try call.query()
             return try .json(backend.nodeSettings())
         }
+        add(.get, "workload", for: .readSettings, to: router) { call in
+            _ = try call.query()
+            return try .json(await backend.workload())
+        }
         add(.get, "audit", for: .readAudit, to: router) { call in
             let query = try call.query("action", "actor", "subject", "from", "until", "before", "limit")
             let before = try query.number("before", in: 1...Int.max).map(Int64.init)

@@ -238,6 +238,16 @@ package struct NodeStorage: Sendable {
 }
 
 extension NodeStorage {
+    /// What there is to do on the database, and who does it.
+    package func workload(at now: Timestamp) async throws -> Workload {
+        let backlog = try await SQLTelemetryStore(database).backlog(at: now)
+        guard settings.database != nil else { return Workload(backlog, nodes: nil) }
+        let members = try await SQLNodeStore(database).members(seenSince: now - NodeMembership.absence)
+        return Workload(
+            backlog,
+            nodes: members.map { Workload.Node(name: $0.id, role: $0.role, version: $0.version, startedAt: $0.startedAt) })
+    }
+
     /// What the node does because there may be others; `nil` when there can be none.
     package func membership(signal: DispatchSignal, metrics: any MetricsFactory, logger: Logger) -> NodeMembership? {
         guard let place = settings.database, let identity, let sharedClock else { return nil }

@@ -83,7 +83,12 @@ final class BackendBench: Sendable {
                 hubs: ManagedHubs(
                     registry: HubRegistry(store: SQLHubStore(database), box: box, clock: clock),
                     catalog: HubCatalog(store: SQLHubStore(database), box: box, clock: clock)),
-                provider: signIn, nodeSettings: Self.nodeSettings))
+                provider: signIn, nodeSettings: Self.nodeSettings,
+                workload: { [clock] in
+                    Workload(
+                        DispatchBacklog(due: [.single: 2, .large: 1], waiting: 4, leased: 5, oldestDueAt: clock.now),
+                        nodes: [Workload.Node(name: "a", role: "all", version: "1", startedAt: clock.now)])
+                }))
         try await backend.setDefaultPicture(Self.picture, fileName: "picture.png")
         for (name, role) in [("ann", UserRole.user), ("bob", .user), ("sam", .sender), ("root", .admin), ("eve", .auditor)] {
             try await backend.addUser(name: name, password: Self.password(of: name), role: role)

@@ -38,6 +38,18 @@ struct ManagementRouteTests {
         #expect(again.status == .conflict)
     }
 
+    @Test("the workload counts all parts that are due, and names the nodes, for administrators and auditors")
+    func workload() async throws {
+        let bench = try await BackendBench()
+        for name in ["root", "eve"] {
+            let answer = try await bench.call(.get, "/api/v1/workload", as: name)
+            let workload = try answer.decoded(Workload.self)
+            #expect(workload.due == 3 && workload.underWay == 5 && workload.waiting == 4)
+            #expect(workload.oldestDueAt == bench.clock.now && workload.nodes?.map(\.name) == ["a"])
+        }
+        #expect(try await bench.call(.get, "/api/v1/workload", as: "sam").status == .forbidden)
+    }
+
     @Test(
         "a body that cannot be is refused, with the name of the field",
         arguments: [

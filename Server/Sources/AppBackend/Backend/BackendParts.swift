@@ -27,6 +27,8 @@ public struct BackendParts: Sendable {
     public var provider: ProviderSignIn?
     /// The settings of the node, for administrators; `nil` where they are not known.
     public var nodeSettings: NodeSettings?
+    /// What the nodes have to do; `nil` where that is not known.
+    public var workload: (@Sendable () async throws -> Workload)?
     /// The time zones of the system.
     public var zones: TimeZoneDatabase
     /// Derives the secrets of webhooks; nodes that share a database need the same.
@@ -40,7 +42,8 @@ public struct BackendParts: Sendable {
         contentStore: any ContentStore, authenticator: any UserAuthenticator, hasher: PasswordHasher,
         ticketSigner: ContentTicketSigner = ContentTicketSigner(), observer: (any BackendObserver)? = nil, logger: Logger,
         pushEnvironments: (@Sendable () async -> [String]?)? = nil, hubs: ManagedHubs? = nil, tokens: TokenVerifier? = nil,
-        provider: ProviderSignIn? = nil, nodeSettings: NodeSettings? = nil, zones: TimeZoneDatabase = TimeZoneDatabase(),
+        provider: ProviderSignIn? = nil, nodeSettings: NodeSettings? = nil,
+        workload: (@Sendable () async throws -> Workload)? = nil, zones: TimeZoneDatabase = TimeZoneDatabase(),
         webhookSecrets: WebhookSecrets = WebhookSecrets(.random()), timeCodes: TimeCodeSecrets = TimeCodeSecrets(.random())
     ) {
         self.settings = settings
@@ -58,6 +61,7 @@ public struct BackendParts: Sendable {
         self.tokens = tokens
         self.provider = provider
         self.nodeSettings = nodeSettings
+        self.workload = workload
         self.zones = zones
         self.webhookSecrets = webhookSecrets
         self.timeCodes = timeCodes

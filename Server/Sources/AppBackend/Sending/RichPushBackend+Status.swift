@@ -194,7 +194,7 @@ extension SendStatus {
             state: telemetry.state.rawValue,
             outcomes: Dictionary(uniqueKeysWithValues: telemetry.outcomes.map { ($0.key.rawValue, $0.value) }), receipts: receipts
         )
-        targets = telemetry.targets
+        (targets, startedAt, endedAt) = (telemetry.targets, telemetry.startedAt, telemetry.endedAt)
         for (reason, count) in telemetry.reasons {
             reasons = reasons ?? [:]
             reasons?[reason.outcome.rawValue, default: [:]][reason.reason, default: 0] += count

@@ -14,6 +14,11 @@ export const moment = (milliseconds) => dateTime.format(milliseconds);
 export const timeOfDay = (milliseconds) => timeOnly.format(milliseconds);
 export const minuteOf = (milliseconds) => minute.format(milliseconds);
 export const dayOf = (milliseconds) => day.format(milliseconds);
+/** A short time: "34 ms", "2.1 s", "5 min". */
+export function duration(milliseconds) {
+  if (milliseconds < 1_000) return `${number.format(Math.round(milliseconds))} ms`;
+  return milliseconds < 120_000 ? `${number.format(Math.round(milliseconds / 100) / 10)} s` : `${number.format(Math.round(milliseconds / 60_000))} min`;
+}
 export const utc = (milliseconds) => `${new Date(milliseconds).toISOString().replace("T", " ").slice(0, 19)} UTC`;
 
 const STEPS = [["day", 86_400_000], ["hour", 3_600_000], ["minute", 60_000], ["second", 1000]];

@@ -1,6 +1,6 @@
 // Whether the server can do its work.
 import { h } from "./dom.js";
-import { text } from "./api.js";
+import { call, may, text } from "./api.js";
 import { badge, card, heading, repeatedly, resource, time } from "./parts.js";
 import { timeOfDay } from "./format.js";
 
@@ -19,9 +19,10 @@ export function readiness({ status, text: answer }) {
 
 export function health(route, redraw) {
   const found = resource(async () => readiness(await text("/readyz")), redraw);
-  const stop = repeatedly(found.reload, 5000);
+  const load = may("read-the-settings") ? resource(() => call("GET", "/workload").catch(() => null), redraw) : null;
+  const stops = [repeatedly(found.reload, 5000), load && repeatedly(load.reload, 5000)].filter(Boolean);
   return {
-    title: "Health", close: stop,
+    title: "Health", close: () => stops.forEach((stop) => stop()),
     view: () => [
       heading("Health"),
       found.view(({ isReady, checks, notes, at }) => [
@@ -32,6 +33,7 @@ export function health(route, redraw) {
           h("tbody", null, checks.map(({ word, name, reason }) => h("tr", { key: name },
             h("th", { scope: "row" }, name), h("td", null, badge(word, word === "ok" ? "good" : "bad")), h("td", null, reason || "–")))))),
         notes.length > 0 && card("Notes", { key: "notes" }, h("ul", { class: "bullets" }, notes.map((note) => h("li", { key: note.text }, note.text)))),
+        load?.value?.nodes && nodeCard(load.value.nodes),
         card("More", { key: "links" }, h("ul", { class: "bullets" },
           h("li", null, h("a", { href: "/docs/errors" }, "What errors mean")), h("li", null, h("a", { href: "/docs/outcomes" }, "What became of a push")),
           h("li", null, h("a", { href: "/docs/api" }, "The API, to read and to try")),
@@ -40,3 +42,8 @@ export function health(route, redraw) {
     ],
   };
 }
+
+const nodeCard = (nodes) => card(`Nodes (${nodes.length})`, { key: "nodes" }, h("table", { class: "numbers", "aria-label": "Nodes" },
+  h("thead", null, h("tr", null, ["Name", "Role", "Version", "Running since"].map((name) => h("th", { scope: "col", key: name }, name)))),
+  h("tbody", null, nodes.map((node) => h("tr", { key: node.name },
+    h("th", { scope: "row" }, node.name), h("td", null, node.role), h("td", null, node.version), h("td", null, time(node.startedAt)))))));

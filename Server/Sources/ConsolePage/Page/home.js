@@ -4,7 +4,7 @@ import { call, may, pages, session, text } from "./api.js";
 import { ago, badge, card, empty, heading, linkButton, repeatedly, resource, time } from "./parts.js";
 import { bars } from "./plot.js";
 import { address } from "./route.js";
-import { count, share } from "./format.js";
+import { count, duration, share } from "./format.js";
 import { readiness } from "./health.js";
 import { calendar, waitingSchedules } from "./schedules.js";
 import { failedOf, progress, stateBadge } from "./sends.js";
@@ -20,15 +20,16 @@ export function home(route, redraw) {
     return { since, sends, isCut };
   }, redraw);
   const schedules = resource(waitingSchedules, redraw);
+  const load = may("read-the-settings") ? resource(workload, redraw) : null;
   const attention = resource(concerns, redraw);
-  const stops = [repeatedly(day.reload, 5000), repeatedly(schedules.reload, 15_000), repeatedly(attention.reload, 15_000)];
+  const stops = [repeatedly(day.reload, 5000), repeatedly(schedules.reload, 15_000), repeatedly(attention.reload, 15_000), load && repeatedly(load.reload, 5000)].filter(Boolean);
   return {
     title: "Home",
     close: () => stops.forEach((stop) => stop()),
     view: () => [
       heading("Home", may("send", "own") && linkButton("Compose", address("compose"), { kind: "primary", symbol: "compose" })),
       attention.view(concernCard),
-      day.view(dayCards),
+      day.view((found) => dayCards(found, load?.value)),
       h("div", { class: "columns", key: "columns" },
         card("Latest sends", null, day.view(({ sends }) => latest(sends.slice(0, 8)))),
         card("Up next", null, schedules.view(calendar))),
@@ -36,11 +37,13 @@ export function home(route, redraw) {
   };
 }
 
-function dayCards({ sends, since, isCut }) {
+function dayCards({ sends, since, isCut }, load) {
   const known = sends.filter(({ status }) => status);
   const accepted = known.reduce((sum, { status }) => sum + (status.outcomes.accepted || 0), 0);
   const failed = known.reduce((sum, { status }) => sum + failedOf(status.outcomes), 0);
   const running = known.filter(({ status }) => ["accepted", "dispatching"].includes(status.state)).length;
+  // From the moment a send was due until its first push. What waited for a time of its own says nothing of the server.
+  const delays = known.filter(({ status }) => status.startedAt).map(({ dueAt, status }) => Math.max(0, status.startedAt - dueAt)).sort((a, b) => a - b);
   const hours = Array.from({ length: DAY_HOURS }, (_, index) => {
     const start = since + index * HOUR_MILLISECONDS;
     const ofHour = known.filter(({ dueAt }) => hourOf(dueAt) === hourOf(start));
@@ -53,7 +56,9 @@ function dayCards({ sends, since, isCut }) {
   return [
     h("div", { class: "tiles", key: "tiles" },
       tile("Sends in 24 hours", `${count(sends.length)}${isCut ? " or more" : ""}`), tile("Pushes accepted", count(accepted)),
-      tile("Failed", count(failed), share(failed, accepted + failed)), tile("In progress", count(running))),
+      tile("Failed", count(failed), share(failed, accepted + failed)), tile("In progress", count(running)),
+      delays.length > 0 && tile("Median start delay", duration(delays[Math.floor(delays.length / 2)]), `95 %: ${duration(delays[Math.floor(delays.length * 0.95)])}`),
+      load && tile("Parts in the queue", count(load.due + load.underWay), load.oldestDueAt && load.due > 0 && `oldest: ${duration(Math.max(0, Date.now() - load.oldestDueAt))}`)),
     card(null, { key: "plot" }, bars("Pushes by the hour", [{ name: "accepted", tone: "good" }, { name: "failed", tone: "bad" }], hours),
       isCut && h("p", { class: "hint" }, `Only the newest ${count(sends.length)} sends are counted.`)),
   ];
@@ -66,6 +71,12 @@ function latest(sends) {
   return h("ul", { class: "latest" }, sends.map((send) => h("li", { key: send.id },
     h("a", { href: address("sends", send.id) }, `#${send.id}`), h("code", { class: "cut" }, send.audience), progress(send.status), stateBadge(send.status), ago(send.dueAt))));
 }
+
+/** What there is to do now; `null` with a hub elsewhere, which does not say. */
+const workload = () => call("GET", "/workload").catch((error) => {
+  if (error.status === 404) return null;
+  throw error;
+});
 
 /** What an operator should look at. */
 async function concerns() {

@@ -222,6 +222,7 @@ extension ServerNode {
                 ticketSigner: storage.tickets, observer: options.backendObserver, logger: logger,
                 pushEnvironments: environments,
                 hubs: hubs, tokens: tokens, provider: provider, nodeSettings: settings.report.nodeSettings,
+                workload: settings.remoteHub == nil ? { try await storage.workload(at: options.clock.now) } : nil,
                 webhookSecrets: storage.webhookSecrets, timeCodes: storage.timeCodes))
     }
 

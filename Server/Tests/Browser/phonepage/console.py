@@ -5,6 +5,7 @@ import hmac
 import json
 import os
 import pathlib
+import re
 import struct
 import subprocess
 import time
@@ -677,6 +678,13 @@ def health_shows_the_checks(page, user):
         raise Failure(f"the checks are {page.driver.execute_script(badges)}")
 
 
+def home_shows_how_fast_sends_begin(page, user):
+    go(page, "home")
+    has(page, "Median start delay", "Parts in the queue")
+    delays = "return [...document.querySelectorAll('.tile')].map(({ textContent }) => textContent)"
+    page.wait("a delay", lambda: any(re.fullmatch(r"Median start delay[\d.,]+ (ms|s)95 %: [\d.,]+ (ms|s|min)", text) for text in page.driver.execute_script(delays)))
+
+
 def screens(page):
     """The address of every screen, and of a send and a person."""
     page.driver.execute_script("location.hash = '#/sends'")
@@ -817,7 +825,7 @@ STEPS = [
     the_page_of_the_phones_opens_it, it_says_what_it_sends_before_it_does, it_explains_a_send, a_test_goes_to_one_person, a_send_goes_to_one_device,
     a_picture_is_shown_before_it_is_sent, mistakes_are_named_before_anything_leaves,
     a_large_audience_is_confirmed_by_its_number, a_second_factor_signs_in_with_the_password, a_schedule_is_made_and_cancelled, a_proposal_is_approved_or_declined, a_send_goes_by_the_clock_of_each_device, a_send_has_a_text_for_each_language, groups_get_texts_of_their_own_and_are_counted, a_template_is_saved_filled_and_changed, a_person_is_added_and_erased, a_key_is_shown_once,
-    a_hub_is_added_and_removed, a_setting_is_found_with_its_origin, a_webhook_is_tried_and_removed, a_webhook_that_may_not_be_is_refused_with_the_reason, what_was_done_is_in_the_audit, health_shows_the_checks,
+    a_hub_is_added_and_removed, a_setting_is_found_with_its_origin, a_webhook_is_tried_and_removed, a_webhook_that_may_not_be_is_refused_with_the_reason, what_was_done_is_in_the_audit, health_shows_the_checks, home_shows_how_fast_sends_begin,
     every_screen_fits_and_can_be_read, a_long_list_keeps_the_document_small, the_keyboard_is_enough, the_first_screen_is_light, a_person_is_found_changed_and_signed_out,
     a_session_that_ended_asks_to_sign_in,
 ]

@@ -117,7 +117,9 @@ struct ClockTests {
 
     @Test("a worker that polls every ten minutes is notified at once that another node accepted work")
     func called() async throws {
-        try await run(size: 30, pollInterval: .seconds(600), roles: [.api, .worker]) { _, addresses, fleet in
+        try await run(size: 30, pollInterval: .seconds(600), roles: [.api, .worker]) { nodes, addresses, fleet in
+            let workload = try await nodes[0].backend.workload()
+            #expect(workload.nodes?.map(\.role).sorted() == ["api", "worker"] && workload.due == 0)
             for number in 0..<6 {
                 let answer = try await fleet.send(through: addresses[0], key: "\(number)")
                 _ = try await eventually("it completes", within: .seconds(60)) {
