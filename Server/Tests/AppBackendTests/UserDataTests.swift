@@ -33,7 +33,9 @@ import Testing
 
     /// Tables of what came with a hub's key: it belongs to no user and goes with its own retention. Feedback on a user's devices
     /// goes with the user, which the tests of the hub's storage show.
-    private static let ofHubKeys: Set<String> = ["device_templates", "direct_handles", "feedback", "jobs", "hub_files", "outcome_reports"]
+    private static let ofHubKeys: Set<String> = [
+        "device_templates", "direct_handles", "feedback", "jobs", "hub_files", "outcome_reports",
+    ]
 
     /// Tables without: numbers, sends by id, keys that lead nowhere once the device is gone (those of changes under way go within
     /// minutes), and digests of bytes to remove.

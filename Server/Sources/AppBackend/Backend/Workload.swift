@@ -43,7 +43,9 @@ public struct Workload: Sendable, Codable, Hashable {
 extension RichPushBackend {
     /// What there is to do now. Throws `not-found` where that is not known, as with a hub elsewhere.
     public func workload() async throws -> Workload {
-        guard let workload = parts.workload else { throw ServiceError(.notFound, "the hub elsewhere does not say what it has to do") }
+        guard let workload = parts.workload else {
+            throw ServiceError(.notFound, "the hub elsewhere does not say what it has to do")
+        }
         return try await workload()
     }
 }
