@@ -106,6 +106,48 @@ struct DispatcherZoneTests {
         #expect(try await bench.hub.waves(of: receipt.id).allSatisfy(\.isOver))
     }
 
+    @Test("to many clocks of one moment reaches each of a large audience once, also a device that changed its clock meanwhile")
+    func manyClocks() async throws {
+        let bench = try await HubBench(on: .sqlite)
+        let clocks = (0..<90).map { "Europe/Berlin=\(10 + $0 / 6):\($0 % 6)0-23:00" }
+        for start in stride(from: 0, to: 11_000, by: 1000) {
+            try await withThrowingTaskGroup { group in
+                for number in start..<start + 1000 {
+                    group.addTask { try await Self.register(bench, number, zone: clocks[number % 90], tags: ["news"]) }
+                }
+                try await group.waitForAll()
+            }
+        }
+        let due = bench.clock.now + .seconds(600)
+        let zones = ZoneMoments(
+            wish: "quiet", moments: Dictionary(uniqueKeysWithValues: clocks.map { ($0, due) }), otherwise: bench.clock.now,
+            notBefore: bench.clock.now)
+        let arrivals = Arrivals(bench)
+        let receipt = try await bench.hub.send(try Self.command(zones, to: "news"))
+        for number in stride(from: 0, to: 11_000, by: 50) {
+            try await Self.register(bench, number, zone: clocks[(number + 45) % 90], tags: ["news"])
+        }
+        bench.clock.advance(by: .seconds(601))
+        let end = try await bench.settle(receipt, bench.dispatcher(), step: .seconds(1))
+        #expect(end.outcomes == [.accepted: 11_000])
+        #expect(arrivals.all.count == 11_000 && arrivals.all.values.allSatisfy { $0.count == 1 })
+        let waves = try await bench.hub.waves(of: receipt.id)
+        #expect(waves.count == 6 && waves.allSatisfy { $0.moment - due < .milliseconds(10) })
+    }
+
+    @Test("zones of one moment are set apart by milliseconds, but for what is due at once or with all other zones")
+    func staggered() throws {
+        let (now, later) = (Timestamp(seconds: 1_000), Timestamp(seconds: 2_000))
+        var moments = Dictionary(uniqueKeysWithValues: (0..<50).map { ("Zone/\($0 + 10)", later) })
+        for number in 0..<50 { moments["Now/\(number)"] = now }
+        let zones = ZoneMoments(wish: "", moments: moments, otherwise: nil, notBefore: now)
+        let apart = ZoneMoments(wish: "", moments: moments, otherwise: now, notBefore: now).staggered(by: 20)
+        #expect(apart.waves.map { $0.moment - later } == [now - later, .zero, .milliseconds(1), .milliseconds(2)])
+        #expect(apart.waves.map(\.zones.count) == [51, 20, 20, 10])
+        // Without others, those that come are due with the last.
+        #expect(zones.staggered(by: 20).waves.map(\.zones.count) == [50, 51])
+    }
+
     @Test("counts those whose time had passed when it was asked for as expired, and sends to the others")
     func passed() async throws {
         let bench = try await HubBench()

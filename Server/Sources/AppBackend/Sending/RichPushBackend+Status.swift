@@ -142,7 +142,7 @@ extension RichPushBackend {
         var status = Self.status(of: send, telemetry, receipts: counts)
         let waves = try await parts.hub.waves(of: id)
         if !waves.isEmpty {
-            status.localTimes = waves.map(\.shown)
+            status.localTimes = waves.bySecond.map(\.shown)
             if let local = try await parts.store.push(of: send.id)?.localTime, waves.allSatisfy({ $0.moment < local.notBefore }) {
                 let warning =
                     "the local time had passed in the time zones of all devices when this was asked for, so none gets a push"
@@ -243,6 +243,17 @@ extension SendListQuery {
     fileprivate func cursor(behind send: RichNotification) -> String {
         if case .time = order { return Place(dueAt: send.dueAt, id: send.id).text }
         return "\(send.id)"
+    }
+}
+
+extension [WaveProgress] {
+    /// The hub may cut what is due at one moment into parts that are milliseconds apart; a sender sees them as one.
+    fileprivate var bySecond: [WaveProgress] {
+        Dictionary(grouping: self, by: \.moment.seconds).sorted { $0.key < $1.key }.map { second, waves in
+            WaveProgress(
+                moment: waves.map(\.moment).min() ?? Timestamp(seconds: second), zones: waves.flatMap(\.zones),
+                isOver: waves.allSatisfy(\.isOver))
+        }
     }
 }
 

@@ -58,7 +58,8 @@ extension NotificationHub {
             isLarge
             ? try await stores.intake.deviceCounts(
                 ofZones: Set(zones.moments.keys), in: id, limit: SlicePlan.singleSliceLimit + 1) : [:]
-        return zones.waves.map { moment, names in
+        let staggered = isLarge ? zones.staggered(by: TagExpressionLimits.tagsInAlternatives) : zones
+        return staggered.waves.map { moment, names in
             var (query, size) = (audience.query, audience.size)
             if isLarge, !names.contains(ZoneMoments.otherZones),
                 let narrowed = AudienceQuery(expression, amongAnyOf: names.map(DeviceZone.indexEntry))

@@ -39,6 +39,16 @@ public struct ZoneMoments: Hashable, Sendable {
             .map { (moment: $0.key, zones: $0.value.map(\.key).sorted()) }.sorted { $0.moment < $1.moment }
     }
 
+    /// The same, where of many zones with one moment each next `size` are due a millisecond later. So their devices are found by few
+    /// entries of the index. What is due at once, and `otherZones`, stay together: they are read with the whole audience.
+    func staggered(by size: Int) -> ZoneMoments {
+        var result = self
+        for (moment, zones) in waves where moment > notBefore && zones.count > size && !zones.contains(Self.otherZones) {
+            for (place, zone) in zones.enumerated() { result.moments[zone] = moment + .milliseconds(place / size) }
+        }
+        return result
+    }
+
     /// The earliest moment that has not passed; `notBefore` where all have.
     var first: Timestamp { waves.first { $0.moment >= notBefore }?.moment ?? notBefore }
 
