@@ -124,7 +124,8 @@ private struct UserDataTable {
     /// Every table with rows of one user each.
     static let all = [
         UserDataTable(
-            name: "users", owner: "user_id", key: "user_id", isNumbered: true, columns: ["name", "role", "created_at", "quiet_hours"]),
+            name: "users", owner: "user_id", key: "user_id", isNumbered: true,
+            columns: ["name", "role", "created_at", "quiet_hours"]),
         UserDataTable(
             name: "installation_credentials", owner: "user_id", key: "installation_id", isNumbered: false,
             columns: ["expires_at"]),

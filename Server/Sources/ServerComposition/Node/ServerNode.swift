@@ -222,8 +222,16 @@ extension ServerNode {
                 ticketSigner: storage.tickets, observer: options.backendObserver, logger: logger,
                 pushEnvironments: environments,
                 hubs: hubs, tokens: tokens, provider: provider, nodeSettings: settings.report.nodeSettings,
-                workload: settings.remoteHub == nil ? { try await storage.workload(at: options.clock.now) } : nil,
+                workload: workload(settings, storage, options.clock),
                 webhookSecrets: storage.webhookSecrets, timeCodes: storage.timeCodes))
+    }
+
+    /// What the nodes have to do; `nil` with a hub elsewhere.
+    static func workload(
+        _ settings: Settings, _ storage: NodeStorage, _ clock: any ServiceClock
+    ) -> (@Sendable () async throws -> Workload)? {
+        guard settings.remoteHub == nil else { return nil }
+        return { try await storage.workload(at: clock.now) }
     }
 
     /// For which environments of APNs this node can send what the app backend hands to its hub: the hub's own credential counts
