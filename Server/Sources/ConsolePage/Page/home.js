@@ -57,7 +57,7 @@ function dayCards({ sends, since, isCut }, load) {
     h("div", { class: "tiles", key: "tiles" },
       tile("Sends in 24 hours", `${count(sends.length)}${isCut ? " or more" : ""}`), tile("Pushes accepted", count(accepted)),
       tile("Failed", count(failed), share(failed, accepted + failed)), tile("In progress", count(running)),
-      delays.length > 0 && tile("Median start delay", duration(delays[Math.floor(delays.length / 2)]), `95 %: ${duration(delays[Math.floor(delays.length * 0.95)])}`),
+      delays.length > 0 && tile("Median start delay", duration(delays[Math.floor(delays.length / 2)]), `95%: ${duration(delays[Math.floor(delays.length * 0.95)])}`),
       load && tile("Parts in the queue", count(load.due + load.underWay), load.oldestDueAt && load.due > 0 && `oldest: ${duration(Math.max(0, Date.now() - load.oldestDueAt))}`)),
     card(null, { key: "plot" }, bars("Pushes by the hour", [{ name: "accepted", tone: "good" }, { name: "failed", tone: "bad" }], hours),
       isCut && h("p", { class: "hint" }, `Only the newest ${count(sends.length)} sends are counted.`)),

@@ -682,7 +682,7 @@ def home_shows_how_fast_sends_begin(page, user):
     go(page, "home")
     has(page, "Median start delay", "Parts in the queue")
     delays = "return [...document.querySelectorAll('.tile')].map(({ textContent }) => textContent)"
-    page.wait("a delay", lambda: any(re.fullmatch(r"Median start delay[\d.,]+ (ms|s)95 %: [\d.,]+ (ms|s|min)", text) for text in page.driver.execute_script(delays)))
+    page.wait("a delay", lambda: any(re.fullmatch(r"Median start delay[\d.,]+ (ms|s)95%: [\d.,]+ (ms|s|min)", text) for text in page.driver.execute_script(delays)))
 
 
 def screens(page):
