@@ -226,6 +226,7 @@ extension Settings {
             "CLARION_APNS_KEY_ID": EmulatorFolder.keyID, "CLARION_APNS_TOPIC": demoTopic,
             "CLARION_APNS_KEY": folder.signingKeyPEM, "CLARION_HUB_NAME": "demo", "CLARION_LOG_LEVEL": "warning",
             "CLARION_PUSH_DEADLINE": "10s", "CLARION_SHUTDOWN_DEADLINE": "5s", "CLARION_FREQUENCY_CAPS": "marketing=20/1d",
+            "CLARION_USER_QUIET_HOURS": "true",
         ]
         return try SettingsLoader(arguments: [], environment: environment, path: nil, system: system).load()
     }
