@@ -120,6 +120,7 @@ RIGHT_REFUSALS = [
     "password: it belongs to a certificate",
     "preview: it must be neutral for kind sealed",
     "query parameter 'confirm': the name of the hub, as in the path",
+    "quietHours: two different times in half hours",
     "sendAt: it must be absent where localTime, timeZone, fallbackTimeZone, repeat or except is given",
     "sendAt: it must be present, or localTime with timeZone",
     "sound: it must be the name of a sound file of the app, at most 64 bytes",
