@@ -1,9 +1,10 @@
-import AppBackend
 import CalendarTime
 import PushHub
 import RichPushModel
 import ServiceErrors
 import Testing
+
+@testable import AppBackend
 
 @Suite("Sends in quiet hours")
 struct QuietHoursTests {
@@ -83,6 +84,43 @@ struct QuietHoursTests {
         test.clock.advance(by: .seconds(28 * 3600))
         _ = try await test.send(sender, to: "username:ann")
         #expect(try moments(test).moments.values.allSatisfy { $0 < test.clock.now + .seconds(24 * 3600) }, "it goes on")
+    }
+
+    @Test("a local time in a user's hours moves to their end, and while the setting is off the hours count for nothing")
+    func localTimeOfUser() async throws {
+        for isOn in [true, false] {
+            let test = try await Self.backend(isOn ? nil : "01:00-02:00", userHours: true)
+            try await test.phone("ann", 1, zone: "Africa/Abidjan")
+            try await test.backend.setQuietHours("05:00-09:30", ofUser: "ann")
+            let day = TimeZoneRules.utc.local(atSeconds: (test.clock.now + .seconds(86_400)).seconds).date
+            var notification = SendRequest(message: "Early")
+            notification.audience = "news"
+            var request = ScheduleRequest(notification)
+            (request.localTime, request.timeZone) = ("\(day)T06:00", "device")
+            let sender = try await test.user("sender")
+            var parts = test.backend.parts
+            parts.settings.userQuietHours = isOn
+            let backend = RichPushBackend(parts: parts)
+            _ = try await backend.schedule(request, for: sender)
+            test.clock.advance(by: .seconds(86_400))
+            try await BackendUpkeep(of: backend).work()
+            let six = test.clock.now + .seconds(3 * 3600)
+            #expect(try moments(test).moments["Africa/Abidjan=05:00-09:30"] == (isOn ? six + .seconds(3 * 3600 + 1800) : six))
+        }
+    }
+
+    @Test("hours that change while the hub is updated are those that it has in the end")
+    func race() async throws {
+        let test = try await Self.backend(nil, userHours: true)
+        try await test.phone("ann", 1, zone: "Africa/Abidjan")
+        let (store, ann) = (test.store, try await test.backend.user("ann"))
+        let later = try #require(QuietHours("23:00-05:00"))
+        test.hub.duringNextUpsert {
+            _ = try? await store.setQuietHours(later, of: ann.id, mark: 1, at: Timestamp(milliseconds: 0), audit: nil)
+        }
+        try await test.backend.setQuietHours("22:00-06:00", ofUser: "ann")
+        let record = try #require(RecordID("phone-ann"))
+        #expect(try await test.hub.device(record)?.zone.name == "Africa/Abidjan=23:00-05:00")
     }
 
     @Test("a device that signs in later has the hours of its user, and another user of it does not")

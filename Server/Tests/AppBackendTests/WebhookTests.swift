@@ -185,6 +185,18 @@ struct WebhookTests {
             batch.devices == [WebhookData.Outcome(outcome: "rejected", reason: "TopicDisallowed", installations: ["phone"])])
     }
 
+    @Test("what a send has brought until it is recalled comes before its end")
+    func outcomesOfRecall() async throws {
+        let scene = try await Scene()
+        _ = try await scene.create("send.outcomes", "send.ended")
+        let id = try await scene.test.send(scene.ann)
+        let group = OutcomeReport.Group(outcome: .accepted, devices: [try #require(RecordID("phone"))])
+        scene.test.hub.report([OutcomeReport(number: 1, notedAt: scene.test.clock.now, groups: [group])])
+        try await scene.test.backend.recall(id, for: scene.ann)
+        try await scene.deliver(times: 3)
+        #expect(scene.receiver.requests.map { $0.data?.devices != nil } == [true, false])
+    }
+
     @Test("a webhook hears of a send that waits for approval, and of no other schedule that begins")
     func proposals() async throws {
         let scene = try await Scene()

@@ -38,6 +38,20 @@ struct ManagementRouteTests {
         #expect(again.status == .conflict)
     }
 
+    @Test("the quiet hours of a user are set and removed over HTTP")
+    func quietHours() async throws {
+        var settings = BackendSettings()
+        settings.userQuietHours = true
+        let bench = try await BackendBench(settings: settings)
+        func set(_ hours: String) async throws -> String {
+            try await bench.json(.patch, "/api/v1/users/ann", as: "root", "{\"quietHours\":\"\(hours)\"}").text
+        }
+        #expect(try await set("22:00-07:30").contains("\"quietHours\":\"22:00-07:30\""))
+        #expect(try await set("22:10-07:30").contains("invalid-field"))
+        #expect(try await bench.call(.get, "/api/v1/users/ann", as: "eve").text.contains("22:00-07:30"))
+        #expect(try await !set("none").contains("quietHours"))
+    }
+
     @Test("the workload counts all parts that are due, and names the nodes, for administrators and auditors")
     func workload() async throws {
         let bench = try await BackendBench()

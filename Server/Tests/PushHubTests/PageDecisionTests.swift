@@ -89,6 +89,13 @@ struct PageDecisionTests {
             report([.accepted, .rejected(reason: "r"), .retry(after: .seconds(3), reason: "r"), .rejected(reason: "r")])
                 == [group(.accepted, nil, "d1"), group(.rejected, "r", "d2", "d4")])
         #expect(report([.accepted, .rejected(reason: "r")], reportsOutcomes: false).isEmpty)
+        // What an earlier try brought is no reason of a push that arrived.
+        let pending = PendingTarget(
+            key: SliceKey(1), cause: .retry, attempts: 1, reason: "r", firstAt: Self.now, notBefore: Self.now)
+        let due = [SlicePage.DueTarget(target: pending, member: member(1)), .init(target: pending, member: nil)]
+        let retried = decide(
+            .retries(.init(due)), [.accepted], lease { $0.cursor = .last }, nil, 2, reportsOutcomes: true)
+        #expect(retried.checkpoint.report == [group(.accepted, nil, "d1")])
     }
 
     @Test("for every outcome in every place: each target up to the cursor is tallied once or has a row, none after it has either")

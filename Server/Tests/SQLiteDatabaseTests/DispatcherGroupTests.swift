@@ -39,6 +39,23 @@ struct DispatcherGroupTests {
         return arrivals
     }
 
+    @Test("a send that is asked to reports each of its devices once, and no other send does")
+    func reports() async throws {
+        let bench = try await HubBench()
+        try await Self.register(bench, users: 5)
+        for reportsOutcomes in [true, false] {
+            var command = try Self.command()
+            command.reportsOutcomes = reportsOutcomes
+            let receipt = try await bench.hub.send(command)
+            _ = try await bench.settle(receipt, bench.dispatcher())
+            let reports = try await bench.hub.outcomeReports(of: receipt.id, limit: 9)
+            let devices = reports.flatMap(\.groups).filter { $0.outcome == .accepted }.flatMap { $0.devices.map(\.text) }
+            #expect(devices.sorted() == (reportsOutcomes ? (0..<10).map { "device-\($0)" } : []))
+            try await bench.hub.removeOutcomeReports(reports.map(\.number), of: receipt.id)
+            #expect(try await bench.hub.outcomeReports(of: receipt.id, limit: 9).isEmpty)
+        }
+    }
+
     /// Two devices for each user; of every third the languages are Swedish.
     private static func register(_ bench: HubBench, users: Int) async throws {
         for number in 0..<2 * users {
