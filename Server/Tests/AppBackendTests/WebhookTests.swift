@@ -3,110 +3,15 @@ import PushHub
 import RichPushModel
 import ServiceErrors
 import SharedAccess
-import Synchronization
 import Testing
 
 @testable import AppBackend
-
-/// A receiver of webhooks in memory, which answers as a test says.
-private final class Receiver: WebhookTransport, WebhookConnection {
-    struct Request: Sendable {
-        var headers: [String: String]
-        var body: String
-
-        var id: String { headers["webhook-id"] ?? "" }
-        var data: WebhookData? {
-            struct Event: Decodable { var data: WebhookData }
-            return try? JSONDecoder().decode(Event.self, from: Data(body.utf8)).data
-        }
-    }
-
-    private struct State {
-        var requests: [Request] = []
-        var addresses: [String] = []
-        var answer: @Sendable (Request) -> WebhookReply = { _ in .status(200, retryAfter: nil, text: "ok") }
-        var during: (@Sendable () async -> Void)?
-        var isBusy = false
-    }
-
-    private let state = Mutex(State())
-
-    var requests: [Request] { state.withLock { $0.requests } }
-    var addresses: [String] { state.withLock { $0.addresses } }
-
-    func answer(_ answer: @escaping @Sendable (Request) -> WebhookReply) { state.withLock { $0.answer = answer } }
-    func answer(status: Int, retryAfter: Int? = nil, text: String = "") {
-        answer { _ in .status(status, retryAfter: retryAfter, text: text) }
-    }
-
-    /// Does something during the next request, whose answer those beside it wait for.
-    func duringNext(_ work: @escaping @Sendable () async -> Void) { state.withLock { $0.during = work } }
-
-    func connect(to address: WebhookAddress) async -> any WebhookConnection {
-        state.withLock { $0.addresses.append(address.url) }
-        return self
-    }
-
-    func post(_ message: WebhookMessage) async -> WebhookReply {
-        let request = Request(
-            headers: Dictionary(message.headers.map { ($0.name, $0.value) }) { $1 },
-            body: String(decoding: message.body, as: UTF8.self))
-        let (answer, during) = state.withLock { state in
-            state.requests.append(request)
-            defer { state.during = nil }
-            if state.during != nil { state.isBusy = true }
-            return (state.answer, state.during)
-        }
-        if let during {
-            await during()
-            state.withLock { $0.isBusy = false }
-        }
-        while state.withLock({ $0.isBusy }) { await Task.yield() }
-        return answer(request)
-    }
-
-    func close() async {}
-}
-
-/// A backend, an administrator, a receiver and what delivers to it.
-private struct Scene {
-    let test: TestBackend
-    let root: Principal
-    let ann: Principal
-    let receiver = Receiver()
-    let dispatcher: WebhookDispatcher
-
-    init(_ change: (inout BackendSettings) -> Void = { _ in }) async throws {
-        test = try await TestBackend(change)
-        root = try await test.user("root", .admin)
-        ann = try await test.user("ann")
-        dispatcher = WebhookDispatcher(of: test.backend, owner: "node", transport: receiver)
-    }
-
-    func create(
-        _ events: String..., url: String = "https://example.org/hook"
-    ) async throws -> WebhookAnswer {
-        try await test.backend.createWebhook(WebhookRequest(url: url, events: events), by: root)
-    }
-
-    /// Delivers what is due, so many times with so much time in between.
-    func deliver(times: Int = 1, every pause: Duration = .seconds(60)) async throws {
-        for number in 0..<times {
-            if number > 0 { test.clock.advance(by: pause) }
-            try await dispatcher.deliverDue()
-        }
-    }
-
-    func deliveries(_ webhook: WebhookAnswer, _ state: String? = nil) async throws -> [WebhookDeliveryAnswer] {
-        try await test.backend.deliveries(of: webhook.id, state: state).deliveries
-    }
-}
 
 @Suite("Webhooks")
 struct WebhookTests {
     @Test("a request is what Standard Webhooks says, and a receiver can verify it")
     func signed() async throws {
-        let scene = try await Scene()
+        let scene = try await WebhookScene()
         let webhook = try await scene.create("send.accepted")
         let id = try await scene.test.send(scene.ann)
         try await scene.deliver()
@@ -134,7 +39,7 @@ struct WebhookTests {
 
     @Test("a webhook gets events when a send is accepted, ends with its counts, or is recalled")
     func sends() async throws {
-        let scene = try await Scene()
+        let scene = try await WebhookScene()
         _ = try await scene.create("*")
         let (_, phone) = try await scene.test.install(scene.ann, "phone", handle: 1)
         let id = try await scene.test.send(scene.ann)
@@ -156,7 +61,7 @@ struct WebhookTests {
 
     @Test("what becomes of each device comes in batches, before the end of the send, under one id however often it is read")
     func outcomes() async throws {
-        let scene = try await Scene()
+        let scene = try await WebhookScene()
         _ = try await scene.create("send.outcomes", "send.ended")
         _ = try await scene.test.install(scene.ann, "phone", handle: 1)
         let id = try await scene.test.send(scene.ann)
@@ -187,7 +92,7 @@ struct WebhookTests {
 
     @Test("what a send has brought until it is recalled comes before its end")
     func outcomesOfRecall() async throws {
-        let scene = try await Scene()
+        let scene = try await WebhookScene()
         _ = try await scene.create("send.outcomes", "send.ended")
         let id = try await scene.test.send(scene.ann)
         let group = OutcomeReport.Group(outcome: .accepted, devices: [try #require(RecordID("phone"))])
@@ -199,7 +104,7 @@ struct WebhookTests {
 
     @Test("a webhook hears of a send that waits for approval, and of no other schedule that begins")
     func proposals() async throws {
-        let scene = try await Scene()
+        let scene = try await WebhookScene()
         _ = try await scene.create("schedule.proposed")
         var request = ScheduleRequest(SendRequest(message: "Sale"))
         request.sendAt = scene.test.clock.now + .seconds(600)
@@ -212,7 +117,7 @@ struct WebhookTests {
 
     @Test("outcomes of devices are for webhooks that name them, and not where the hub is elsewhere")
     func outcomesAreNamed() async throws {
-        let scene = try await Scene()
+        let scene = try await WebhookScene()
         let webhook = try await scene.create("*")
         #expect(!webhook.events.contains("send.outcomes") && webhook.events.contains("send.ended"))
         _ = try await scene.test.send(scene.ann)
@@ -223,7 +128,7 @@ struct WebhookTests {
 
     @Test("nothing of a content, a title or a device token is in a request, nor in the audit")
     func thin() async throws {
-        let scene = try await Scene()
+        let scene = try await WebhookScene()
         _ = try await scene.create("*", url: "https://example.org/hook?token=hush")
         let (phone, _) = try await scene.test.install(scene.ann, "phone", handle: 0xABCDEF)
         let id = try await scene.test.send(scene.ann) {
@@ -243,7 +148,7 @@ struct WebhookTests {
 
     @Test("an event is tried again later and later, under one id, and given up after three days")
     func retried() async throws {
-        let scene = try await Scene()
+        let scene = try await WebhookScene()
         let webhook = try await scene.create("send.accepted")
         scene.receiver.answer(status: 500, text: String(repeating: "x", count: 3))
         _ = try await scene.test.send(scene.ann)
@@ -266,7 +171,7 @@ struct WebhookTests {
 
     @Test("events of a device stay in order while its first one fails, and others are not held up")
     func ordered() async throws {
-        let scene = try await Scene()
+        let scene = try await WebhookScene()
         _ = try await scene.create("receipts.recorded")
         let id = try await scene.test.send(scene.ann)
         let phones = [
@@ -302,7 +207,7 @@ struct WebhookTests {
 
     @Test("a receiver that answers nothing well rests, costs events no attempts meanwhile, and gets all when it is back")
     func rests() async throws {
-        let scene = try await Scene()
+        let scene = try await WebhookScene()
         let webhook = try await scene.create("send.accepted")
         scene.receiver.answer { _ in .unreachable("nothing answers at the address") }
         for _ in 0..<30 { _ = try await scene.test.send(scene.ann) }
@@ -322,7 +227,7 @@ struct WebhookTests {
 
     @Test("a receiver that is dead for days is disabled, says why, and gets what waited when it is enabled")
     func disabled() async throws {
-        let scene = try await Scene()
+        let scene = try await WebhookScene()
         let webhook = try await scene.create("send.accepted")
         scene.receiver.answer(status: 502)
         for _ in 0..<20 { _ = try await scene.test.send(scene.ann) }
@@ -347,7 +252,7 @@ struct WebhookTests {
 
     @Test("a webhook that is created disabled gets only what happens after it is enabled")
     func createdDisabled() async throws {
-        let scene = try await Scene()
+        let scene = try await WebhookScene()
         var request = WebhookRequest(url: "https://example.org/hook", events: ["send.accepted"], enabled: false)
         let webhook = try await scene.test.backend.createWebhook(request, by: scene.root)
         #expect(!webhook.enabled && webhook.fault == nil)
@@ -361,7 +266,7 @@ struct WebhookTests {
 
     @Test("410 disables a webhook at once")
     func gone() async throws {
-        let scene = try await Scene()
+        let scene = try await WebhookScene()
         let webhook = try await scene.create("send.accepted")
         scene.receiver.answer(status: 410)
         _ = try await scene.test.send(scene.ann)
@@ -372,7 +277,7 @@ struct WebhookTests {
 
     @Test("what a receiver asks for with Retry-After is kept, up to an hour")
     func wished() async throws {
-        let scene = try await Scene()
+        let scene = try await WebhookScene()
         let webhook = try await scene.create("send.accepted")
         scene.receiver.answer(status: 429, retryAfter: 90)
         for _ in 0..<2 { _ = try await scene.test.send(scene.ann) }
@@ -391,7 +296,7 @@ struct WebhookTests {
 
     @Test("after a roll requests carry both signatures until the old secret ends")
     func rolled() async throws {
-        let scene = try await Scene()
+        let scene = try await WebhookScene()
         let webhook = try await scene.create("send.accepted")
         let rolled = try await scene.test.backend.rollWebhookSecret(webhook.id, overlap: .seconds(600), by: scene.root)
         #expect(rolled.secret != webhook.secret && rolled.formerSecretUntil == scene.test.clock.now + .seconds(600))
@@ -420,7 +325,7 @@ struct WebhookTests {
 
     @Test("one that was changed, disabled or removed meanwhile gets nothing more as it was")
     func changed() async throws {
-        let scene = try await Scene()
+        let scene = try await WebhookScene()
         let webhook = try await scene.create("send.accepted")
         for _ in 0..<100 { _ = try await scene.test.send(scene.ann) }
         scene.receiver.duringNext {
@@ -446,7 +351,7 @@ struct WebhookTests {
 
     @Test("deliveries are replayed with the ids that they had")
     func replayed() async throws {
-        let scene = try await Scene()
+        let scene = try await WebhookScene()
         let webhook = try await scene.create("send.accepted")
         for _ in 0..<3 { _ = try await scene.test.send(scene.ann) }
         try await scene.deliver()
@@ -484,14 +389,14 @@ struct WebhookTests {
             "https://example.org:0/", "https://example.org:65536/", "https://example.org/\u{7f}",
         ])
     func refused(_ url: String) async throws {
-        let scene = try await Scene()
+        let scene = try await WebhookScene()
         let error = await #expect(throws: ServiceError.self) { _ = try await scene.create("*", url: url) }
         #expect(error?.code == .invalidField && error?.detail?.hasPrefix("url: ") == true)
     }
 
     @Test("a network that the operator allows may have receivers, also by http, and its neighbours may not")
     func allowed() async throws {
-        let scene = try await Scene { $0.webhookNetworks = ["127.0.0.0/8", "10.1.0.0/16"].compactMap { AddressRange($0) } }
+        let scene = try await WebhookScene { $0.webhookNetworks = ["127.0.0.0/8", "10.1.0.0/16"].compactMap { AddressRange($0) } }
         for url in [
             "http://127.0.0.1:9000/", "https://10.1.2.3/", "http://localhost/", "http://shop.internal/", "https://example.org/",
         ] {
@@ -510,7 +415,7 @@ struct WebhookTests {
         "types that do not exist, or twice, are refused, and a long description",
         arguments: [[], ["*", "send.ended"], ["send.lost"], ["webhook.ping"], ["send.ended", "send.ended"]])
     func types(_ events: [String]) async throws {
-        let scene = try await Scene()
+        let scene = try await WebhookScene()
         let error = await #expect(throws: ServiceError.self) {
             _ = try await scene.test.backend.createWebhook(
                 WebhookRequest(url: "https://example.org/", events: events), by: scene.root)
@@ -520,7 +425,7 @@ struct WebhookTests {
 
     @Test("a node that was shut down begins nothing, and gives its webhooks up")
     func shutDown() async throws {
-        let scene = try await Scene()
+        let scene = try await WebhookScene()
         _ = try await scene.create("send.accepted")
         _ = try await scene.test.send(scene.ann)
         let other = WebhookDispatcher(of: scene.test.backend, owner: "other", transport: scene.receiver)
