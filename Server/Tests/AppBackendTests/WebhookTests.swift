@@ -396,7 +396,9 @@ struct WebhookTests {
 
     @Test("a network that the operator allows may have receivers, also by http, and its neighbours may not")
     func allowed() async throws {
-        let scene = try await WebhookScene { $0.webhookNetworks = ["127.0.0.0/8", "10.1.0.0/16"].compactMap { AddressRange($0) } }
+        let scene = try await WebhookScene {
+            $0.webhookNetworks = ["127.0.0.0/8", "10.1.0.0/16"].compactMap { AddressRange($0) }
+        }
         for url in [
             "http://127.0.0.1:9000/", "https://10.1.2.3/", "http://localhost/", "http://shop.internal/", "https://example.org/",
         ] {
