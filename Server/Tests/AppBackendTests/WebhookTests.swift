@@ -3,6 +3,7 @@ import PushHub
 import RichPushModel
 import ServiceErrors
 import SharedAccess
+import Synchronization
 import Testing
 
 @testable import AppBackend
