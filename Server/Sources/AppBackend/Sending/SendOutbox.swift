@@ -66,7 +66,9 @@ struct SendOutbox: Sendable {
     private static let firstCheck: Duration = .seconds(1)
 
     private func handOver(_ notification: RichNotification) async throws -> SendReceipt? {
-        let stored = try await confirmed { try await parts.store.push(of: notification.id) }
+        let (stored, isReported) = try await confirmed {
+            (try await parts.store.push(of: notification.id), try await parts.store.isWanted(.sendOutcomes))
+        }
         guard let push = stored else { return nil }
         var command = SendCommand(
             message: push.message, audience: notification.audience, pushesPerSecond: push.pushesPerSecond,
@@ -74,7 +76,7 @@ struct SendOutbox: Sendable {
         command.translations = push.translations
         command.cap = push.cap
         command.split = push.split
-        if parts.hub.decidesForDevices { command.reportsOutcomes = try await parts.store.isWanted(.sendOutcomes) }
+        command.reportsOutcomes = isReported
         do {
             if let local = push.localTime { try await setMoments(of: local, for: notification.audience, in: &command) }
             return try await parts.hub.send(command)

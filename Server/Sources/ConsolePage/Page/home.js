@@ -5,7 +5,7 @@ import { ago, badge, card, empty, heading, linkButton, repeatedly, resource, tim
 import { bars } from "./plot.js";
 import { address } from "./route.js";
 import { count, duration, share } from "./format.js";
-import { readiness } from "./health.js";
+import { readiness, workload } from "./health.js";
 import { calendar, waitingSchedules } from "./schedules.js";
 import { failedOf, progress, stateBadge } from "./sends.js";
 
@@ -71,12 +71,6 @@ function latest(sends) {
   return h("ul", { class: "latest" }, sends.map((send) => h("li", { key: send.id },
     h("a", { href: address("sends", send.id) }, `#${send.id}`), h("code", { class: "cut" }, send.audience), progress(send.status), stateBadge(send.status), ago(send.dueAt))));
 }
-
-/** What there is to do now; `null` with a hub elsewhere, which does not say. */
-const workload = () => call("GET", "/workload").catch((error) => {
-  if (error.status === 404) return null;
-  throw error;
-});
 
 /** What an operator should look at. */
 async function concerns() {
