@@ -43,8 +43,8 @@ package struct RichKeyReview {
             guard hasOthers || Self.keys.contains(where: { members[$0] != nil }) else { return nil }
             return Remark(key: "richId", sentence: "There is no 'richId', so for the app it is no rich push.")
         case .text(let text)?: return RichID(text) == nil ? remark("richId", "is '\(Self.short(text))' and \(none).") : nil
-        case .number(let number)?:
-            guard let id = Int32(exactly: number), RichID(number: id) != nil else {
+        case let value? where value.kindName == "a number":
+            guard let id = value.wholeNumber.flatMap(Int32.init(exactly:)), RichID(number: id) != nil else {
                 return remark("richId", "is a number that \(none).")
             }
             let sentence = "is a number, and a server of Clarion's sends a text: \"\(id)\". This app reads both; others may not."
@@ -114,46 +114,16 @@ package struct RichKeyReview {
     }
 }
 
-/// Any value of JSON, to review typed payloads.
-package enum JSONValue: Decodable, Hashable, Sendable {
-    case null
-    case flag(Bool)
-    case number(Double)
-    case text(String)
-    case list([JSONValue])
-    case object([String: JSONValue])
-
-    package init(from decoder: any Decoder) throws {
-        let value = try decoder.singleValueContainer()
-        if value.decodeNil() {
-            self = .null
-        } else if let flag = try? value.decode(Bool.self) {
-            self = .flag(flag)
-        } else if let number = try? value.decode(Double.self) {
-            self = .number(number)
-        } else if let text = try? value.decode(String.self) {
-            self = .text(text)
-        } else if let list = try? value.decode([JSONValue].self) {
-            self = .list(list)
-        } else {
-            self = .object(try value.decode([String: JSONValue].self))
-        }
-    }
-
+extension JSONValue {
     /// The name of its type, for a sentence.
     package var kindName: String {
         switch self {
         case .null: "null"
         case .flag(let flag): flag ? "true" : "false"
-        case .number: "a number"
+        case .integer, .number: "a number"
         case .text: "a text in quotes"
         case .list: "a list"
         case .object: "an object"
         }
-    }
-
-    /// The members of an object; `nil` for anything else.
-    package var members: [String: JSONValue]? {
-        if case .object(let members) = self { members } else { nil }
     }
 }

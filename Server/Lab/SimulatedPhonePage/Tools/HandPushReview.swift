@@ -1,6 +1,7 @@
 import APNsProtocol
 import DeviceSimulation
 import HTTPService
+import RichPushModel
 import ServiceErrors
 
 #if canImport(FoundationEssentials)

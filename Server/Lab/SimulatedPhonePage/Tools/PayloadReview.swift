@@ -1,16 +1,19 @@
 import APNsProtocol
 import DeviceSimulation
+import RichPushModel
 
 /// What a phone would make of a body that is JSON (Reference/APNs.md#6-1 and #6-2). Nothing here is refused by APNs, which looks
 /// at sizes alone.
 struct PayloadReview {
     /// The keys of `aps` that Apple documents.
-    private static let keys: Set<String> = [
-        "alert", "badge", "sound", "thread-id", "category", "content-available", "mutable-content", "target-content-id",
+    private static let keys = Set(flags).union([
+        "alert", "badge", "sound", "thread-id", "category", "target-content-id",
         "interruption-level", "relevance-score", "filter-criteria", "timestamp", "event", "content-state", "stale-date",
-        "dismissal-date", "attributes-type", "attributes", "input-push-channel", "input-push-token", "content-changed",
+        "dismissal-date", "attributes-type", "attributes", "input-push-channel", "content-changed",
         "ptt-push-type", "url-args",
-    ]
+    ])
+    /// Those that are the number 1.
+    private static let flags = ["content-available", "mutable-content", "input-push-token"]
     /// The keys of an alert that stand for texts in the app.
     private static let appTexts = ["title-loc-key", "subtitle-loc-key", "loc-key"]
     private static let levels = ["passive", "active", "time-sensitive", "critical"]
@@ -48,8 +51,8 @@ struct PayloadReview {
     private static func plain(_ key: String) -> String { key.lowercased().filter { $0.isLetter } }
 
     private func flags(of aps: [String: JSONValue]) -> [PushFinding] {
-        ["content-available", "mutable-content", "input-push-token"].compactMap { key in
-            guard let value = aps[key], value != .number(1) else { return nil }
+        Self.flags.compactMap { key in
+            guard let value = aps[key], value.wholeNumber != 1 else { return nil }
             return advice(
                 key, "must be the number 1, and this is \(value.kindName == "a number" ? "another one" : value.kindName).")
         }
@@ -57,10 +60,10 @@ struct PayloadReview {
 
     private func values(of aps: [String: JSONValue]) -> [PushFinding] {
         var found: [PushFinding] = []
-        if case .number(let number)? = aps["badge"], number != number.rounded() || number < 0 {
-            found.append(advice("badge", "is a whole number from 0."))
-        } else if let badge = aps["badge"], badge.kindName != "a number" {
+        if let badge = aps["badge"], badge.kindName != "a number" {
             found.append(advice("badge", "is a number, and this is \(badge.kindName)."))
+        } else if let badge = aps["badge"], badge.wholeNumber.map({ $0 < 0 }) ?? true {
+            found.append(advice("badge", "is a whole number from 0."))
         }
         if let alert = aps["alert"], alert.members == nil, alert.kindName != "a text in quotes" {
             found.append(advice("alert", "is an object with title and body, or a text; this is \(alert.kindName)."))
@@ -77,7 +80,7 @@ struct PayloadReview {
 
     /// Whether the body fits what its push type promises.
     private func purpose(of aps: [String: JSONValue]) -> [PushFinding] {
-        let isSilent = aps["content-available"] == .number(1)
+        let isSilent = aps["content-available"]?.wholeNumber == 1
         let visible = ["alert", "badge", "sound"].filter { aps[$0] != nil && aps[$0] != .text("") }
         var found: [PushFinding] = []
         if type == .background, !isSilent {
