@@ -23,7 +23,9 @@ extension HubRoutes {
             try await remove(call, hub)
             return HubAnswer.empty(.deleteRegistration)
         default:
-            guard let id = call.route.id.flatMap({ RecordID($0) }), let record = try await hub.device(id) else {
+            guard let id = call.route.id.flatMap({ RecordID($0) }), let record = try await hub.device(id),
+                !record.platform.isTokenKind
+            else {
                 throw Self.unknownRegistration
             }
             return Self.entry(record, call)

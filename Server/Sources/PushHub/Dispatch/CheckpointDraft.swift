@@ -33,9 +33,9 @@ struct CheckpointDraft {
         }
     }
 
-    /// Takes in all targets of a plan, which are Apple's, have the same outcome and need nothing else.
+    /// Takes in all targets of a plan of one platform, which have the same outcome and need nothing else.
     mutating func count(_ outcome: TargetOutcome, of plan: PagePlan) {
-        checkpoint.tallies[outcome, default: 0] += plan.count
+        tally(outcome, plan.platform ?? .apns, plan.count)
         if plan.isSplit { for index in plan.indices { countGroup(index, of: plan, outcome) } }
         if plan.reportsOutcomes { for index in plan.indices { report(index, of: plan, outcome, nil) } }
     }
@@ -47,6 +47,14 @@ struct CheckpointDraft {
             checkpoint.report[place].devices.append(record)
         } else {
             checkpoint.report.append(OutcomeReport.Group(outcome: outcome, reason: reason, devices: [record]))
+        }
+    }
+
+    private mutating func tally(_ outcome: TargetOutcome, _ platform: Platform, _ count: Int) {
+        if platform == .apns {
+            checkpoint.tallies[outcome, default: 0] += count
+        } else {
+            checkpoint.otherTallies[platform, default: [:]][outcome, default: 0] += count
         }
     }
 
@@ -67,21 +75,24 @@ struct CheckpointDraft {
             case .gone(let since) where plan.page.registeredAt(index) < since:
                 let target = plan.page[index]
                 checkpoint.forgotten.append(.init(platform: target.platform, handle: target.handle, since: since))
-                checkpoint.feedback.append(feedback(target, .gone))
+                report(target, .gone)
             case .badToken:
                 let target = plan.page[index]
                 // A client may have registered the token of a direct send a moment ago.
                 if target.record != nil { checkpoint.badTokens.append(.init(key: target.key, version: target.version)) }
-                checkpoint.feedback.append(feedback(target, .badToken))
+                report(target, .badToken)
             default: break
             }
         }
     }
 
-    private func feedback(_ target: TargetPage.Target, _ reason: DeviceFeedback.Reason) -> DeviceFeedback {
-        DeviceFeedback(
-            platform: target.platform, handle: target.handle, record: target.record,
-            notification: context.lease.id.notification, reason: reason, notedAt: context.now)
+    /// What owners of the hub read of dead device tokens. That of a Live Activity dies with it, and says nothing of a device.
+    private mutating func report(_ target: TargetPage.Target, _ reason: DeviceFeedback.Reason) {
+        guard !target.platform.isTokenKind else { return }
+        checkpoint.feedback.append(
+            DeviceFeedback(
+                platform: target.platform, handle: target.handle, record: target.record,
+                notification: context.lease.id.notification, reason: reason, notedAt: context.now))
     }
 
     /// Decides what becomes of the lease. `pause` is the trouble that the whole slice has to wait for.
@@ -116,12 +127,7 @@ struct CheckpointDraft {
     }
 
     private mutating func settle(_ index: Int, of plan: PagePlan, _ outcome: TargetOutcome, _ reason: String?) {
-        let platform = plan.page.platform(index)
-        if platform == .apns {
-            checkpoint.tallies[outcome, default: 0] += 1
-        } else {
-            checkpoint.otherTallies[platform, default: [:]][outcome, default: 0] += 1
-        }
+        tally(outcome, plan.page.platform(index), 1)
         if plan.isSplit { countGroup(index, of: plan, outcome) }
         if plan.reportsOutcomes { report(index, of: plan, outcome, outcome.isFailure ? reason : nil) }
         if plan.pending(index) != nil { checkpoint.settled.append(plan.page.key(index)) }

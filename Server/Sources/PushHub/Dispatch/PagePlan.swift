@@ -12,8 +12,8 @@ struct PagePlan: Hashable {
     private(set) var sends: [Int] = []
     /// How far the walk is after this page; absent for a page of retries.
     private(set) var through: SliceKey?
-    /// Whether all targets are devices of Apple's.
-    let isAppleAlone: Bool
+    /// The platform of all targets; absent where templates are filled in.
+    let platform: Platform?
     /// Whether they are of a send with groups.
     let isSplit: Bool
     /// Whether each device is named in a report.
@@ -34,7 +34,7 @@ struct PagePlan: Hashable {
         _ page: SlicePage, lease: SliceLease, now: Timestamp, horizon: Duration, isOutOfReach: Bool = false,
         templates: [TemplateID: TemplateRendering] = [:]
     ) {
-        isAppleAlone = page.message.format == .native(.apns)
+        platform = if case .native(let platform) = page.message.format { platform } else { nil }
         (isSplit, reportsOutcomes) = (page.isSplit, page.reportsOutcomes)
         let deadlines = RetryDeadline(expiresAt: page.message.expiresAt, horizon: horizon)
         switch page.work {

@@ -22,7 +22,7 @@ struct MessageCheck {
         _ message: PushMessage, as format: SendFormat = .native(.apns), id: NotificationID
     ) throws -> AcceptedMessage {
         switch format {
-        case .native(.apns): try accepted(message, id)
+        case .native(let platform) where platform.isAPNs: try accepted(message, as: format, id)
         case .native: try acceptedElsewhere(message, format)
         case .template: try acceptedProperties(message, id)
         }
@@ -48,20 +48,20 @@ struct MessageCheck {
         for translation in translations {
             var message = command.message
             (message.body, message.pushType) = (translation.body, accepted.pushType)
-            _ = try self.accepted(message, id)
+            _ = try self.accepted(message, as: command.format, id)
         }
         accepted.translations = translations
         return accepted
     }
 
-    private func accepted(_ message: PushMessage, _ id: NotificationID) throws -> AcceptedMessage {
+    private func accepted(_ message: PushMessage, as format: SendFormat, _ id: NotificationID) throws -> AcceptedMessage {
         try checkSize(message)
         let pushType = try pushType(of: message)
         try checkExpiry(message)
         try Self.check(topic: message.topic, ofType: pushType)
         if let collapseID = message.collapseID { try HeaderText.checkCollapseID(collapseID) }
         return AcceptedMessage(
-            body: message.body, pushType: pushType, priority: try priority(of: message, pushType),
+            body: message.body, pushType: pushType, priority: try priority(of: message, pushType), format: format,
             collapseID: message.collapseID ?? (fillsCollapseID && pushType == "alert" ? id.text : nil),
             expiresAt: message.expiresAt, topic: message.topic)
     }

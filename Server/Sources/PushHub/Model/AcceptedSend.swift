@@ -88,7 +88,7 @@ public struct AcceptedMessage: Hashable, Sendable {
     public var translations: [PushTranslation] = []
 
     /// Whether the body is larger than its push service carries: no target gets it. Of a template send each result is judged.
-    var isTooLarge: Bool { format == .native(.apns) && body.count > PushMessage.largestBody(ofType: pushType) }
+    var isTooLarge: Bool { format.isAPNs && body.count > PushMessage.largestBody(ofType: pushType) }
 
     public init(
         body: [UInt8], pushType: String, priority: Int, format: SendFormat = .native(.apns), collapseID: String? = nil,

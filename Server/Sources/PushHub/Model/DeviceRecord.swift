@@ -121,7 +121,7 @@ public struct DeviceToken: Hashable, Sendable {
 
     /// Reads a token of the platform in any accepted spelling; `nil` when it is malformed.
     public init?(_ text: String, platform: Platform) {
-        guard platform == .apns else {
+        guard platform.isAPNs else {
             guard (1...Self.maximumLength).contains(text.utf8.count), !text.unicodeScalars.contains(where: Self.isControl) else {
                 return nil
             }
@@ -174,5 +174,5 @@ extension Platform {
 
 extension Platform {
     /// Whether this version can push to it. What is sent to another is counted as skipped.
-    public var hasTransport: Bool { self == .apns }
+    public var hasTransport: Bool { isAPNs }
 }

@@ -33,10 +33,17 @@ public struct RecordID: Hashable, Sendable, Comparable, CustomStringConvertible 
 
     /// The name of the record of a template or tile of an installation: the same whenever they are.
     public static func derived(from installation: RecordID, tile: String?, template: String?) -> RecordID {
+        derived(from: installation, parts: [tile.map { "t\($0)" } ?? "", template.map { "n\($0)" } ?? ""])
+    }
+
+    /// The name of the record of another token of an installation: the same whenever it has one of this name.
+    static func derived(from installation: RecordID, token: String) -> RecordID {
+        derived(from: installation, parts: ["", "", "k\(token)"])
+    }
+
+    private static func derived(from installation: RecordID, parts: [String]) -> RecordID {
         var hash = SHA256()
-        for part in [installation.text, tile.map { "t\($0)" } ?? "", template.map { "n\($0)" } ?? ""] {
-            hash.update(data: Array("\(part.utf8.count):\(part)".utf8))
-        }
+        for part in [installation.text] + parts { hash.update(data: Array("\(part.utf8.count):\(part)".utf8)) }
         return RecordID(trusted: "~" + Hexadecimal.text(of: hash.finalize().prefix(16)))
     }
 

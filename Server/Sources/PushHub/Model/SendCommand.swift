@@ -125,6 +125,9 @@ public enum SendFormat: Hashable, Sendable {
 }
 
 extension SendFormat {
+    /// Whether it is a native send that APNs carries.
+    var isAPNs: Bool { if case .native(let platform) = self { platform.isAPNs } else { false } }
+
     /// The word that is stored: the platform, or `template`.
     public var text: String {
         switch self {

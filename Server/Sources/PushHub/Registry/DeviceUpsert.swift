@@ -30,6 +30,8 @@ public struct DeviceUpsert: Hashable, Sendable {
     public var timeZone: String?
     /// The languages that the device reports; absent when it says nothing about them.
     public var languages: LanguagePreference?
+    /// The other tokens of an installation, all of them.
+    public var tokens: [InstallationToken] = []
 
     public init(
         id: RecordID, kind: DeviceRecord.Kind, platform: Platform = .apns, handle: DeviceToken?, environment: String? = nil,
@@ -73,7 +75,37 @@ extension DeviceUpsert {
         }
         try DeviceCheck.expiry(expiresAt, at: now)
         try DeviceCheck.timeZone(timeZone)
+        try checkTokens()
         return request
+    }
+
+    private func checkTokens() throws {
+        guard tokens.count <= InstallationToken.limit, kind == .installation || tokens.isEmpty else {
+            throw ServiceError(.invalidField, "an installation has at most \(InstallationToken.limit) other tokens")
+        }
+        guard Set(tokens.map(\.kind.stored)).count == tokens.count else {
+            throw ServiceError(.invalidField, "an installation has two tokens of one name")
+        }
+        for token in tokens {
+            try token.kind.check()
+            try DeviceCheck.handle(token.handle, token.kind.platform)
+        }
+    }
+
+    /// The records of the other tokens. They have the environment, the topic, the tags and the user of the installation.
+    public func tokenRecords(over installation: DeviceRecord) -> [DeviceRecord] {
+        tokens.map { token in
+            var record = installation
+            record.id = .derived(from: id, token: token.kind.stored)
+            record.sliceKey = SliceKey(of: record.id)
+            record.parent = id
+            (record.platform, record.handle) = (token.kind.platform, token.handle)
+            record.tags = token.kind.tags(beside: tags)
+            record.registeredAt = token.reportedAt
+            record.expiresAt = token.expiresAt ?? record.expiresAt
+            (record.pushVariables, record.details, record.zone) = ([:], [:], .unknown)
+            return record
+        }
     }
 
     private func checkHandle() throws {

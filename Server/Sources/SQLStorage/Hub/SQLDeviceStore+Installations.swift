@@ -76,7 +76,9 @@ extension SQLDeviceStore {
         let plan = plan(installation, over: old?.record, now)
         // What goes makes room first, so that a handle never counts as shared with a record that is about to go.
         let kept = Set(plan.parts.map(\.record.id))
-        for row in derived.values where !kept.contains(row.record.id) { try DeviceRows.removeAlone(row, in: hub, connection) }
+        for row in derived.values where !kept.contains(row.record.id) && !row.record.platform.isTokenKind {
+            try DeviceRows.removeAlone(row, in: hub, connection)
+        }
         let writing = DeviceWriting(hub: hub, connection: connection)
         for part in plan.parts {
             var record = part.record

@@ -24,9 +24,11 @@ public struct SQLDeviceStore: DeviceStore {
     ) throws -> StoredDevice {
         let old = try DeviceRows.find(request.id, in: hub, connection)
         try request.precondition.check(old?.record.version)
-        if let old { try clear(old, for: request, hub, connection) }
+        let kept = try old.map { try clear($0, for: request, hub, connection) } ?? [:]
         let replaced = try removeSameHandle(request, hub, connection)
-        let record = try DeviceWriting(hub: hub, connection: connection).put(record(request, over: old, now), over: old)
+        let writing = DeviceWriting(hub: hub, connection: connection)
+        let record = try writing.put(record(request, over: old, now), over: old)
+        for token in request.tokenRecords(over: record) { _ = try writing.put(token, over: kept[token.id]) }
         return StoredDevice(record: record, replaced: replaced)
     }
 
@@ -99,16 +101,23 @@ extension SQLDeviceStore {
         }
     }
 
-    /// What an installation of that name has besides goes with what the request replaces.
+    /// What an installation of that name has besides goes with what the request replaces. Returns the tokens that stay.
     private static func clear(
         _ old: DeviceRow, for request: DeviceUpsert, _ hub: HubID, _ connection: any SQLConnection
-    ) throws {
-        guard old.record.kind == .installation else { return }
+    ) throws -> [RecordID: DeviceRow] {
+        guard old.record.kind == .installation else { return [:] }
         if old.record.parent != nil { throw Self.belongsToAnInstallation }
         if request.kind == .registration { throw Self.belongsToAnInstallation }
+        let wanted = Set(request.tokenRecords(over: old.record).map(\.id))
+        var kept: [RecordID: DeviceRow] = [:]
         for row in try DeviceRows.derived(from: old.record.id, in: hub, connection) {
-            try DeviceRows.removeAlone(row, in: hub, connection)
+            if wanted.contains(row.record.id) {
+                kept[row.record.id] = row
+            } else {
+                try DeviceRows.removeAlone(row, in: hub, connection)
+            }
         }
+        return kept
     }
 
     private static let belongsToAnInstallation = ServiceError(
@@ -264,17 +273,22 @@ extension SQLDeviceStore {
     private static let listAll = SQLStatement(
         composed: """
             SELECT \(DeviceRow.columns) FROM devices
-            WHERE hub_id = $1 AND slice_key > $2 AND handle IS NOT NULL ORDER BY slice_key LIMIT $3
+            WHERE hub_id = $1 AND slice_key > $2 AND handle IS NOT NULL AND \(isSeen("platform")) ORDER BY slice_key LIMIT $3
             """)
     private static let listTag = SQLStatement(
         composed: """
             SELECT \(DeviceRow.columnsOfD) FROM device_tags t
             JOIN devices d ON d.hub_id = t.hub_id AND d.slice_key = t.slice_key
-            WHERE t.hub_id = $1 AND t.slice_key > $2 AND t.tag = $4 AND d.handle IS NOT NULL ORDER BY t.slice_key LIMIT $3
+            WHERE t.hub_id = $1 AND t.slice_key > $2 AND t.tag = $4 AND d.handle IS NOT NULL AND \(isSeen("d.platform"))
+            ORDER BY t.slice_key LIMIT $3
             """)
     private static let listHandle = SQLStatement(
         composed: """
             SELECT \(DeviceRow.columns) FROM devices
-            WHERE +hub_id = $1 AND slice_key > $2 AND handle = $4 AND ($5 = '' OR platform = $5) ORDER BY slice_key LIMIT $3
+            WHERE +hub_id = $1 AND slice_key > $2 AND handle = $4 AND ($5 = '' OR platform = $5) AND \(isSeen("platform"))
+            ORDER BY slice_key LIMIT $3
             """)
+
+    /// Whether lists have the records of a platform: those of the kinds of `InstallationToken` are in none.
+    private static func isSeen(_ platform: String) -> String { "\(platform) NOT LIKE 'apns.%'" }
 }
