@@ -200,7 +200,7 @@ public struct JSONScanner {
     package static let sameNameTwice = "an object has the same name twice"
 
     private var cursor: JSONCursor
-    private let known: Set<String>?
+    private var known: Set<String>?
     /// The names on the way to the value that is read.
     private var path: [String] = []
 
@@ -210,7 +210,8 @@ public struct JSONScanner {
     }
 
     /// Checks `bytes` and says what kind of value they are. With `known`, the first field whose path is not among them ends the reading: paths are kept only as far as
-    /// the caller knows them, else a small body with one long name around many short ones would fill the memory.
+    /// the caller knows them, else a small body with one long name around many short ones would fill the memory. `.*` stands for the
+    /// names of a map, and `.**` for all that is in a field.
     ///
     /// Throws `malformed-json`, and `invalid-field` for an unknown field and for a number that fits neither 64 bits nor a double.
     public static func scan(
@@ -251,20 +252,24 @@ public struct JSONScanner {
         while let name = try cursor.nextName(&isFirst) {
             guard names.insert(name).inserted else { throw cursor.duplicateName }
             path.append(name)
-            try checkField()
+            let outer = known
+            if try checkField() { known = nil }
             _ = try value()
+            known = outer
             path.removeLast()
         }
     }
 
-    private func checkField() throws(JSONFault) {
-        guard let known else { return }
+    /// Whether all within the field is allowed.
+    private func checkField() throws(JSONFault) -> Bool {
+        guard let known else { return false }
         let field = path.joined(separator: ".")
         // A map has names that no list can have.
         let isOfMap = { known.contains(self.path.dropLast().joined(separator: ".") + ".*") }
         guard known.contains(field) || isOfMap() else {
             throw cursor.fault(.rule("field '\(JSONFields.shown(field))' is not known"))
         }
+        return known.contains(field + ".**")
     }
 
     private mutating func number() throws(JSONFault) {
