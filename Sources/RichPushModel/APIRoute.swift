@@ -29,6 +29,12 @@ public enum APIRoute {
     public static let installations = prefix + "/installations"
     /// `PUT`: an `InstallationUpdate`; `DELETE`: signs the installation out.
     public static func installation(_ id: InstallationID) -> String { "\(installations)/\(id)" }
+    /// `PUT`: an `ActivityReport`.
+    public static func activityReport(_ id: InstallationID) -> String { "\(installation(id))/activities" }
+    /// `POST` starts a Live Activity, `GET` lists them.
+    public static let activities = prefix + "/activities"
+    /// `GET`: the `ActivityStatus`; `PATCH` changes it; `DELETE` ends it.
+    public static func activity(_ id: Int64) -> String { "\(activities)/\(id)" }
     /// `GET`: a `SealingDirectory`, what a sender needs to seal for some users.
     public static let sealing = prefix + "/sealing"
     /// `GET`: the signed-in user.

@@ -35,6 +35,8 @@ public enum AuditAction: String, Sendable, CaseIterable, Codable {
     case scheduleChanged = "schedule.changed"
     case scheduleApproved = "schedule.approved"
     case scheduleEnded = "schedule.ended"
+    case activityStarted = "activity.started"
+    case activityEnded = "activity.ended"
     case templateChanged = "template.changed"
     case templateRemoved = "template.removed"
     case webhookCreated = "webhook.created"

@@ -36,7 +36,7 @@ extension BackendRoutes {
 
 extension AuthenticatedRequest {
     /// The installation in the path.
-    fileprivate func installationID() throws(ServiceError) -> InstallationID {
+    func installationID() throws(ServiceError) -> InstallationID {
         guard let id = context.parameters.get("id").flatMap({ InstallationID($0) }) else {
             throw ServiceError(.invalidField, "an installation id has 1 to 128 of A-Z a-z 0-9 _ -")
         }

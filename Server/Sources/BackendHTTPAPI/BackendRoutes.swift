@@ -37,6 +37,7 @@ public struct BackendRoutes: Sendable {
             addSendingRoutes(to: group)
             addFollowingRoutes(to: group)
             addScheduleRoutes(to: group)
+            addActivityRoutes(to: group)
             addTemplateRoutes(to: group)
             addInboxRoutes(to: group)
             addContentRoutes(to: group)

@@ -464,6 +464,55 @@ CREATE INDEX schedules_that_wait ON schedules (app_id, owner_id) WHERE state IN 
 CREATE INDEX schedules_that_are_proposed ON schedules (app_id, schedule_id) WHERE state = 'proposed';
 CREATE UNIQUE INDEX schedules_by_repeat_key ON schedules (app_id, owner_id, repeat_key) WHERE repeat_key IS NOT NULL;
 CREATE INDEX schedules_by_end ON schedules (app_id, ended_at) WHERE ended_at IS NOT NULL;
+CREATE TABLE activities (
+    app_id BIGINT NOT NULL,
+    activity_id BIGINT NOT NULL,
+    owner_id BIGINT NOT NULL,
+    owner_name TEXT COLLATE "C" NOT NULL,
+    attributes_type TEXT COLLATE "C" NOT NULL,
+    attributes TEXT COLLATE "C" NOT NULL,
+    starts_by_push BIGINT NOT NULL,
+    audience TEXT COLLATE "C" NOT NULL,
+    content TEXT COLLATE "C" NOT NULL,
+    phase TEXT COLLATE "C" NOT NULL,
+    revision BIGINT NOT NULL,
+    published BIGINT NOT NULL,
+    stamp BIGINT NOT NULL,
+    start_send TEXT COLLATE "C",
+    update_send TEXT COLLATE "C",
+    fault TEXT COLLATE "C",
+    repeat_key TEXT COLLATE "C",
+    repeat_digest BYTEA,
+    created_at BIGINT NOT NULL,
+    ended_at BIGINT,
+    work_at BIGINT,
+    claimed_until BIGINT,
+    PRIMARY KEY (app_id, activity_id));
+CREATE INDEX activities_by_work ON activities (app_id, work_at, activity_id) WHERE work_at IS NOT NULL;
+CREATE INDEX activities_by_owner ON activities (app_id, owner_id, activity_id);
+CREATE INDEX activities_that_go_on ON activities (app_id, created_at, activity_id) WHERE phase = 'active';
+CREATE INDEX activities_of_owner_that_go_on ON activities (app_id, owner_id) WHERE phase = 'active';
+CREATE UNIQUE INDEX activities_by_repeat_key ON activities (app_id, owner_id, repeat_key) WHERE repeat_key IS NOT NULL;
+CREATE INDEX activities_by_end ON activities (app_id, ended_at, activity_id) WHERE ended_at IS NOT NULL;
+CREATE TABLE installation_tokens (
+    app_id BIGINT NOT NULL,
+    token_key TEXT COLLATE "C" NOT NULL,
+    record_id TEXT COLLATE "C" NOT NULL,
+    kind TEXT COLLATE "C" NOT NULL,
+    user_id BIGINT NOT NULL,
+    handle TEXT COLLATE "C",
+    state TEXT COLLATE "C" NOT NULL,
+    revision BIGINT,
+    activity_id BIGINT,
+    reported_at BIGINT NOT NULL,
+    catch_up_at BIGINT,
+    catch_up_mark BIGINT,
+    PRIMARY KEY (app_id, token_key));
+CREATE UNIQUE INDEX installation_tokens_by_record ON installation_tokens (app_id, record_id, kind);
+CREATE INDEX installation_tokens_by_user ON installation_tokens (app_id, user_id, token_key);
+CREATE INDEX installation_tokens_by_activity ON installation_tokens (app_id, activity_id) WHERE activity_id IS NOT NULL;
+CREATE INDEX installation_tokens_to_catch_up ON installation_tokens (app_id, catch_up_at, token_key)
+    WHERE catch_up_at IS NOT NULL;
 CREATE TABLE message_templates (
     app_id BIGINT NOT NULL,
     name TEXT COLLATE "C" NOT NULL,

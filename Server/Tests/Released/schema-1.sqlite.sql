@@ -464,6 +464,55 @@ CREATE INDEX schedules_that_wait ON schedules (app_id, owner_id) WHERE state IN 
 CREATE INDEX schedules_that_are_proposed ON schedules (app_id, schedule_id) WHERE state = 'proposed';
 CREATE UNIQUE INDEX schedules_by_repeat_key ON schedules (app_id, owner_id, repeat_key) WHERE repeat_key IS NOT NULL;
 CREATE INDEX schedules_by_end ON schedules (app_id, ended_at) WHERE ended_at IS NOT NULL;
+CREATE TABLE activities (
+    app_id INTEGER NOT NULL,
+    activity_id INTEGER NOT NULL,
+    owner_id INTEGER NOT NULL,
+    owner_name TEXT NOT NULL,
+    attributes_type TEXT NOT NULL,
+    attributes TEXT NOT NULL,
+    starts_by_push INTEGER NOT NULL,
+    audience TEXT NOT NULL,
+    content TEXT NOT NULL,
+    phase TEXT NOT NULL,
+    revision INTEGER NOT NULL,
+    published INTEGER NOT NULL,
+    stamp INTEGER NOT NULL,
+    start_send TEXT,
+    update_send TEXT,
+    fault TEXT,
+    repeat_key TEXT,
+    repeat_digest BLOB,
+    created_at INTEGER NOT NULL,
+    ended_at INTEGER,
+    work_at INTEGER,
+    claimed_until INTEGER,
+    PRIMARY KEY (app_id, activity_id));
+CREATE INDEX activities_by_work ON activities (app_id, work_at, activity_id) WHERE work_at IS NOT NULL;
+CREATE INDEX activities_by_owner ON activities (app_id, owner_id, activity_id);
+CREATE INDEX activities_that_go_on ON activities (app_id, created_at, activity_id) WHERE phase = 'active';
+CREATE INDEX activities_of_owner_that_go_on ON activities (app_id, owner_id) WHERE phase = 'active';
+CREATE UNIQUE INDEX activities_by_repeat_key ON activities (app_id, owner_id, repeat_key) WHERE repeat_key IS NOT NULL;
+CREATE INDEX activities_by_end ON activities (app_id, ended_at, activity_id) WHERE ended_at IS NOT NULL;
+CREATE TABLE installation_tokens (
+    app_id INTEGER NOT NULL,
+    token_key TEXT NOT NULL,
+    record_id TEXT NOT NULL,
+    kind TEXT NOT NULL,
+    user_id INTEGER NOT NULL,
+    handle TEXT,
+    state TEXT NOT NULL,
+    revision INTEGER,
+    activity_id INTEGER,
+    reported_at INTEGER NOT NULL,
+    catch_up_at INTEGER,
+    catch_up_mark INTEGER,
+    PRIMARY KEY (app_id, token_key));
+CREATE UNIQUE INDEX installation_tokens_by_record ON installation_tokens (app_id, record_id, kind);
+CREATE INDEX installation_tokens_by_user ON installation_tokens (app_id, user_id, token_key);
+CREATE INDEX installation_tokens_by_activity ON installation_tokens (app_id, activity_id) WHERE activity_id IS NOT NULL;
+CREATE INDEX installation_tokens_to_catch_up ON installation_tokens (app_id, catch_up_at, token_key)
+    WHERE catch_up_at IS NOT NULL;
 CREATE TABLE message_templates (
     app_id INTEGER NOT NULL,
     name TEXT NOT NULL,

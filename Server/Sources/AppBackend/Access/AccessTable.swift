@@ -6,6 +6,7 @@ public enum BackendOperation: String, Sendable, CaseIterable {
     case registerDevice = "register a device"
     case putInstallation = "register an installation"
     case deleteInstallation = "remove an installation"
+    case reportActivities = "report live activities"
     case listDevices = "list devices"
     case readInbox = "read notifications and their contents"
     case markRead = "mark notifications as read"
@@ -70,6 +71,7 @@ public enum AccessTable {
         row(.registerDevice, own, own, own, own),
         row(.putInstallation, own, own, own, own, installation: own, token: own),
         row(.deleteInstallation, own, own, own, own, installation: own, [.devices: all]),
+        row(.reportActivities, own, own, own, own, installation: own),
         row(.listDevices, own, own, all, all, [.devices: all]),
         row(.readInbox, own, own, own, own, installation: own),
         row(.markRead, own, own, own, own, installation: own),

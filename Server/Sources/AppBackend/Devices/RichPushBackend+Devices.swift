@@ -309,9 +309,11 @@ extension BackendParts {
         for round in 0..<Self.synchroniseLimit {
             let last = try await store.lastBinding(of: record)
             let quiet = try await quietHours(of: last)
+            let tokens = try await tokens(of: last)
             var refusal: DeviceRefusal?
             if let last, last.until == nil {
-                do { _ = try await hub.upsert(request(for: last.device, quiet)) } catch let error as ServiceError
+                let request = request(for: last.device, quiet, tokens)
+                do { _ = try await hub.upsert(request) } catch let error as ServiceError
                     where error.refusesDevice
                 {
                     refusal = DeviceRefusal(error: error)
@@ -320,10 +322,11 @@ extension BackendParts {
             } else {
                 // Also if the user was erased during the hub update.
                 _ = try await hub.removeDevice(record)
+                try await store.forgetTokens(of: record)
             }
             let now = try await store.lastBinding(of: record)
             guard now?.number == last?.number, (now?.until == nil) == (last?.until == nil),
-                try await quietHours(of: now) == quiet
+                try await quietHours(of: now) == quiet, try await self.tokens(of: now) == tokens
             else { continue }
             if let refusal { throw refusal }
             return round > 0 || last?.until != nil
@@ -337,9 +340,16 @@ extension BackendParts {
         return try await store.user(binding.user)?.quietHours
     }
 
+    /// What the user who is bound reported of the installation's other tokens.
+    private func tokens(of binding: Binding?) async throws -> [InstallationToken] {
+        guard let binding, binding.until == nil, binding.device.kind == .installation else { return [] }
+        return try await store.tokens(of: binding.device.record, user: binding.user)
+    }
+
     /// What the hub is asked to keep of a device. A zone that no send can be due in counts as none.
-    private func request(for device: BoundDevice, _ quiet: QuietHours?) -> DeviceUpsert {
+    private func request(for device: BoundDevice, _ quiet: QuietHours?, _ tokens: [InstallationToken]) -> DeviceUpsert {
         var request = device.upsert
+        request.tokens = tokens
         let zone = device.facts?.timeZone.flatMap { zones.zone($0) == nil ? nil : $0 } ?? DeviceZone.unknown.name
         request.timeZone = DeviceClock(zone: zone, quiet: quiet).name
         request.languages = device.facts?.preference ?? LanguagePreference([])

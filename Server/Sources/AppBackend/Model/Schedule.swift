@@ -195,6 +195,7 @@ extension ServiceError {
 public protocol StoredAsText: Codable {}
 
 extension ScheduleRequest: StoredAsText {}
+extension JSONValue: StoredAsText {}
 
 extension StoredAsText {
     /// The form in which it is stored.

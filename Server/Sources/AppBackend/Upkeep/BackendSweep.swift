@@ -55,6 +55,8 @@ struct BackendSweep {
                     limit: limit)
             },
             { try await store.removeSchedules(endedBefore: now - retention.content - retention.grace, limit: $0) },
+            { try await store.endActivities(createdBefore: now - LiveActivity.lifetime, at: now, limit: $0) },
+            { try await store.removeActivities(endedBefore: now - retention.content - retention.grace, limit: $0) },
             { try await store.removeDeliveries(before: now - retention.content, limit: $0) },
             { try await store.removeBindings(closedBefore: now - Self.bindingMargin, limit: $0) },
             { try await store.removeExpiredContents(before: now, limit: $0) },

@@ -26,6 +26,7 @@ public struct BackendUpkeep: Sendable {
     private let parts: BackendParts
     private let outbox: SendOutbox
     private let schedules: ScheduleKeeper
+    private let activities: ActivityPublisher
     private let orphanSweep = OrphanSweep()
     private let rounds: TroubleLog
     private let sweeps: TroubleLog
@@ -38,6 +39,7 @@ public struct BackendUpkeep: Sendable {
         parts = backend.parts
         outbox = backend.outbox
         schedules = ScheduleKeeper(backend: backend)
+        activities = ActivityPublisher(parts: backend.parts)
         rounds = TroubleLog("A round of outbox work failed", logger: parts.logger)
         sweeps = TroubleLog("A sweep failed", logger: parts.logger)
         changes = TroubleLog("A change of a device that was cut off could not be ended", logger: parts.logger)
@@ -94,13 +96,15 @@ public struct BackendUpkeep: Sendable {
         // Schedules that cannot be read now must not keep what was accepted from the hub.
         let scheduled: Result<Int, any Error>
         do { scheduled = .success(try await schedules.acceptDue()) } catch { scheduled = .failure(error) }
+        let published: Result<Int, any Error>
+        do { published = .success(try await activities.publishDue()) } catch { published = .failure(error) }
         let due = try await parts.store.dueWork(at: parts.clock.now, limit: Self.batch)
         for item in due {
             do { try await perform(item) } catch {
                 try await parts.store.postpone(item, until: parts.clock.now + pause(for: item))
             }
         }
-        return max(due.count, try scheduled.get())
+        return try max(due.count, scheduled.get(), published.get())
     }
 
     /// Makes the hub agree with the bindings after interrupted changes, at most a batch. A failure is thrown at the end, and retried

@@ -362,6 +362,7 @@ extension RichPushBackend {
     }
 
     private func recallAll(of user: User) async throws {
+        try await endActivities(of: user)
         while true {
             let due = try await parts.store.notificationsToRecall(of: user, limit: Self.exportPage)
             if due.isEmpty { return }

@@ -22,6 +22,7 @@ public enum LogKey: String, Sendable, CaseIterable {
     case user
     case richID = "rich_id"
     case scheduleID = "schedule_id"
+    case activityID = "activity_id"
     case webhookID = "webhook_id"
     case notificationID = "notification_id"
     case installationID = "installation_id"
@@ -87,6 +88,7 @@ public enum LogKey: String, Sendable, CaseIterable {
         case .errorType: "The type of an unexpected error."
         case .user: "The name of the user who asked."
         case .richID: "The id of a notification of the app backend."
+        case .activityID: "The number of a Live Activity."
         case .scheduleID: "The id of a schedule."
         case .webhookID: "The id of a webhook."
         case .notificationID: "The id of a send at the hub."

@@ -57,7 +57,7 @@ extension BackendTransaction {
     /// The counters; the raw value is stored.
     enum Counter: String {
         case user, binding, content, notification
-        case schedule, webhook, template
+        case schedule, webhook, template, activity
         case serviceKey = "service-key"
     }
 
@@ -126,7 +126,7 @@ extension SQLStatement {
     /// Every statement of the app backend's store.
     static let allOfBackend =
         CounterSQL.all + ofUsers + ofBindings + ofContents + ofNotifications + ofSends + ofReceipts + ofRetention + ofUserData
-        + ofErasure + ofSignIns + ofKeys + ofAudit + ofTokens + ofSchedules + ofTemplates + ofWebhooks + ofConsole
+        + ofErasure + ofSignIns + ofKeys + ofAudit + ofTokens + ofSchedules + ofTemplates + ofWebhooks + ofConsole + ofActivities
 }
 
 private enum CounterSQL {

@@ -250,7 +250,7 @@ private enum AuditSQL {
     static let selectAudiences = SQLStatement(
         """
         SELECT number,
-            CASE WHEN action IN ('send.accepted', 'schedule.created', 'schedule.changed') AND happened_at >= $3 THEN details END
+            CASE WHEN action IN ('send.accepted', 'schedule.created', 'schedule.changed', 'activity.started') AND happened_at >= $3 THEN details END
         FROM audit_entries WHERE app_id = $1 AND number > $2 ORDER BY number LIMIT $4
         """)
     static let eraseDetails = SQLStatement(

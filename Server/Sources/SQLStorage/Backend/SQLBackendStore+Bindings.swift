@@ -136,7 +136,7 @@ extension BackendTransaction {
         }
     }
 
-    fileprivate func currentBinding(of record: RecordID) throws -> Binding? {
+    func currentBinding(of record: RecordID) throws -> Binding? {
         try row(BindingSQL.selectCurrent, record).map(BindingSQL.binding)
     }
 

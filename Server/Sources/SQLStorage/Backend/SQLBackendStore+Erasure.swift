@@ -17,6 +17,7 @@ extension SQLBackendStore {
                 _ = try await database.writing { try $0.run(FrequencyCounts.delete, [.integer(id.number), .text(tag.folded)]) }
             }
             try await removeFromSends(traces, id)
+            try await blankActivitySends(of: traces, id)
         }
         try await removeNotifications(traces, at: now)
         try await removeFromAudiences(traces)
@@ -26,6 +27,7 @@ extension SQLBackendStore {
             try await repeated { try $0.run(statement, user.id, Self.batch) }
         }
         try await repeated { try $0.removeSchedules(of: user.id, limit: Self.batch) }
+        try await removeFromActivities(traces)
         try await repeated { try $0.removeContents(of: user.id, limit: Self.batch) }
         try await loosenReceipts(of: user.id)
         for statement in [ErasureSQL.loosenKeys, ErasureSQL.loosenTokens, ErasureSQL.loosenTemplates] {
@@ -100,6 +102,46 @@ extension SQLBackendStore {
         }
     }
 
+    /// Removes the activities of the user and those for them alone, and the user from the audiences of others.
+    private func removeFromActivities(_ traces: UserTraces) async throws {
+        var after: Int64 = 0
+        while true {
+            let page = try await reading { [after] in try $0.rows(ErasureSQL.selectActivities, after, Self.batch * 5) }
+            guard let last = page.last else { return }
+            for row in page {
+                let (id, old) = (try row.integer(0), try row.text(1))
+                let audience = traces.removed(from: old)
+                let isTheirs = try row.integer(2) == traces.user.number || traces.areAll(of: old)
+                guard isTheirs || audience != nil else { continue }
+                try await writing { transaction in
+                    if isTheirs {
+                        try transaction.removeActivity(id)
+                    } else {
+                        try transaction.run(ErasureSQL.updateActivity, id, audience)
+                    }
+                }
+            }
+            after = try last.integer(0)
+        }
+    }
+
+    /// Takes the text out of the sends of their activities, and of those for them alone. A push of one names the activity and no user.
+    private func blankActivitySends(of traces: UserTraces, _ hub: HubID) async throws {
+        var after: Int64 = 0
+        while true {
+            let page = try await reading { [after] in try $0.rows(ErasureSQL.selectActivities, after, Self.batch * 5) }
+            guard let last = page.last else { return }
+            for row in page where try row.integer(2) == traces.user.number || traces.areAll(of: row.text(1)) {
+                let audience = InstallationToken.Kind.tag(ofActivity: "\(try row.integer(0))")?.text ?? ""
+                let values: [SQLValue] = [
+                    .bytes(Array("{}".utf8)), .integer(hub.number), row.values[3], .text(audience), .text("\(audience) %"),
+                ]
+                _ = try await database.writing { try $0.run(ErasureSQL.blankActivity, values) }
+            }
+            after = try last.integer(0)
+        }
+    }
+
     /// Replaces the user in receipts by random aliases, so that senders' counts stay correct.
     private func loosenReceipts(of user: UserID) async throws {
         var after = ""
@@ -156,7 +198,7 @@ private enum ErasureSQL {
     static let all =
         owned + [
             selectPage, selectAudiences, updateAudience, deleteKey, selectReceipts, loosenReceipt, selectSchedules,
-            updateSchedule,
+            updateSchedule, selectActivities, updateActivity, blankActivity,
             loosenKeys, loosenTokens, loosenTemplates, loosenApprovals, selectTagged, selectSends, updateSend, updateSlices,
             blankEnded,
             deleteFeedback,
@@ -166,7 +208,10 @@ private enum ErasureSQL {
     /// What goes with the user as it is.
     static let owned =
         [deleteBindings]
-        + [("user_tags", "audience_key"), ("read_marks", "rich_id"), ("repeat_keys", "repeat_key")].map { table, key in
+        + [
+            ("user_tags", "audience_key"), ("read_marks", "rich_id"), ("repeat_keys", "repeat_key"),
+            ("installation_tokens", "token_key"),
+        ].map { table, key in
             SQLStatement(
                 composed: """
                     DELETE FROM \(table) WHERE app_id = $1 AND user_id = $2 AND \(key) IN (
@@ -188,6 +233,17 @@ private enum ErasureSQL {
         "SELECT schedule_id, audience FROM schedules WHERE app_id = $1 AND schedule_id > $2 ORDER BY schedule_id LIMIT $3")
     static let updateSchedule = SQLStatement(
         "UPDATE schedules SET audience = $3, revision = revision + 1 WHERE app_id = $1 AND schedule_id = $2")
+    static let selectActivities = SQLStatement(
+        """
+        SELECT activity_id, audience, owner_id, start_send FROM activities WHERE app_id = $1 AND activity_id > $2 ORDER BY activity_id LIMIT $3
+        """)
+    static let updateActivity = SQLStatement("UPDATE activities SET audience = $3 WHERE app_id = $1 AND activity_id = $2")
+    /// That with the start, and those to the followers or to one of them.
+    static let blankActivity = SQLStatement(
+        """
+        UPDATE notifications SET body = $1 WHERE hub_id = $2
+            AND (notification_id = $3 OR audience = $4 OR audience LIKE $5)
+        """)
     static let selectReceipts = SQLStatement(
         """
         SELECT receipt_key FROM receipts WHERE app_id = $1 AND user_id = $2 AND receipt_key > $3 ORDER BY receipt_key LIMIT $4

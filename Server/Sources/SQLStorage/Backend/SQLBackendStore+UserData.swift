@@ -158,6 +158,12 @@ private struct UserDataTable {
             name: "schedules", owner: "owner_id", key: "schedule_id", isNumbered: true,
             columns: ["state", "due_at", "audience", "request", "created_at", "ended_at"]),
         UserDataTable(
+            name: "activities", owner: "owner_id", key: "activity_id", isNumbered: true,
+            columns: ["attributes_type", "attributes", "audience", "content", "phase", "created_at", "ended_at"]),
+        UserDataTable(
+            name: "installation_tokens", owner: "user_id", key: "token_key", isNumbered: false,
+            columns: ["record_id", "kind", "handle", "state", "activity_id", "reported_at"]),
+        UserDataTable(
             name: "repeat_keys", owner: "user_id", key: "repeat_key", isNumbered: false, columns: ["rich_id", "created_at"]),
         UserDataTable(name: "read_marks", owner: "user_id", key: "rich_id", isNumbered: true, columns: ["read_at"]),
         UserDataTable(

@@ -260,6 +260,65 @@ extension FirstSchema {
             CREATE UNIQUE INDEX schedules_by_repeat_key ON schedules (app_id, owner_id, repeat_key) WHERE repeat_key IS NOT NULL;
             CREATE INDEX schedules_by_end ON schedules (app_id, ended_at) WHERE ended_at IS NOT NULL;
             """,
+            // One Live Activity. `content` is the newest revision (`ActivityContent` in JSON), `published` the latest one that the hub has taken,
+            // and `stamp` the `timestamp` of the latest push. What is left to do is due at `work_at`, unless a node does it until
+            // `claimed_until`.
+            """
+            CREATE TABLE activities (
+                app_id \(integer) NOT NULL,
+                activity_id \(integer) NOT NULL,
+                owner_id \(integer) NOT NULL,
+                owner_name \(text) NOT NULL,
+                attributes_type \(text) NOT NULL,
+                attributes \(text) NOT NULL,
+                starts_by_push \(integer) NOT NULL,
+                audience \(text) NOT NULL,
+                content \(text) NOT NULL,
+                phase \(text) NOT NULL,
+                revision \(integer) NOT NULL,
+                published \(integer) NOT NULL,
+                stamp \(integer) NOT NULL,
+                start_send \(text),
+                update_send \(text),
+                fault \(text),
+                repeat_key \(text),
+                repeat_digest \(bytes),
+                created_at \(integer) NOT NULL,
+                ended_at \(integer),
+                work_at \(integer),
+                claimed_until \(integer),
+                PRIMARY KEY (app_id, activity_id));
+            CREATE INDEX activities_by_work ON activities (app_id, work_at, activity_id) WHERE work_at IS NOT NULL;
+            CREATE INDEX activities_by_owner ON activities (app_id, owner_id, activity_id);
+            CREATE INDEX activities_that_go_on ON activities (app_id, created_at, activity_id) WHERE phase = 'active';
+            CREATE INDEX activities_of_owner_that_go_on ON activities (app_id, owner_id) WHERE phase = 'active';
+            CREATE UNIQUE INDEX activities_by_repeat_key ON activities (app_id, owner_id, repeat_key) WHERE repeat_key IS NOT NULL;
+            CREATE INDEX activities_by_end ON activities (app_id, ended_at, activity_id) WHERE ended_at IS NOT NULL;
+            """,
+            // One token that an installation has beside its own (`InstallationToken`), as its user reported it; one of an activity is here
+            // before the system has given its `handle`. `token_key` is the record with the kind. `revision` is the one that the device
+            // shows. From `catch_up_at` on the device is sent the newest one, for the report `catch_up_mark`.
+            """
+            CREATE TABLE installation_tokens (
+                app_id \(integer) NOT NULL,
+                token_key \(text) NOT NULL,
+                record_id \(text) NOT NULL,
+                kind \(text) NOT NULL,
+                user_id \(integer) NOT NULL,
+                handle \(text),
+                state \(text) NOT NULL,
+                revision \(integer),
+                activity_id \(integer),
+                reported_at \(integer) NOT NULL,
+                catch_up_at \(integer),
+                catch_up_mark \(integer),
+                PRIMARY KEY (app_id, token_key));
+            CREATE UNIQUE INDEX installation_tokens_by_record ON installation_tokens (app_id, record_id, kind);
+            CREATE INDEX installation_tokens_by_user ON installation_tokens (app_id, user_id, token_key);
+            CREATE INDEX installation_tokens_by_activity ON installation_tokens (app_id, activity_id) WHERE activity_id IS NOT NULL;
+            CREATE INDEX installation_tokens_to_catch_up ON installation_tokens (app_id, catch_up_at, token_key)
+                WHERE catch_up_at IS NOT NULL;
+            """,
             // One version of a message template: a notification without audience, and what stands for missing values, as JSON.
             """
             CREATE TABLE message_templates (

@@ -1,0 +1,178 @@
+/// The names under which the server adds its own to what an app defines. Types of the app declare them to read them, or leave them out.
+public enum ActivityKey {
+    /// In the attributes: the number of the activity.
+    public static let id = "clarionActivity"
+    /// In the content state: which revision it is. It makes equal states differ, so that the system draws them.
+    public static let revision = "clarionRevision"
+}
+
+/// The JSON body of `POST /api/v1/activities`: starts a Live Activity on the devices of an audience.
+public struct ActivityRequest: Hashable, Sendable, Codable {
+    /// The name of the app's type of attributes, exactly as the device reports it.
+    public var attributesType: String
+    /// What stays the same while the activity lives: an object that the app decodes.
+    public var attributes: JSONValue?
+    /// What changes: an object that the app decodes.
+    public var state: JSONValue
+    /// A tag expression; absent means the caller's own devices.
+    public var audience: String?
+    /// What the start shows. iOS drops a start without an alert.
+    public var alert: ActivityAlert?
+    /// When the system marks the activity as out of date unless an update came; milliseconds since 1970.
+    public var staleAt: Timestamp?
+    /// Which of several activities of an app comes first; the highest does.
+    public var relevance: Double?
+    /// `push`, or `app`: then the app starts the activity itself, with the number that the answer has. Absent means `push`.
+    public var start: String?
+
+    /// Creates a request.
+    public init(attributesType: String, attributes: JSONValue? = nil, state: JSONValue, audience: String? = nil) {
+        self.attributesType = attributesType
+        self.attributes = attributes
+        self.state = state
+        self.audience = audience
+    }
+}
+
+/// What a start shows, and what an update that is worth a look shows.
+public struct ActivityAlert: Hashable, Sendable, Codable {
+    public var title: String
+    public var body: String
+    /// The name of a sound of the app, or `default`; absent means none.
+    public var sound: String?
+
+    /// Creates an alert.
+    public init(title: String, body: String, sound: String? = nil) {
+        self.title = title
+        self.body = body
+        self.sound = sound
+    }
+}
+
+/// The JSON body of `PATCH /api/v1/activities/{id}`: another state, or the end.
+public struct ActivityChange: Hashable, Sendable, Codable {
+    /// Replaces the state. Absent leaves it as it is.
+    public var state: JSONValue?
+    /// Lights the screen and opens the Dynamic Island for this change.
+    public var alert: ActivityAlert?
+    /// Replaces the moment; absent removes it.
+    public var staleAt: Timestamp?
+    public var relevance: Double?
+    /// 10 sends the update at once, from a budget that iOS keeps small; 5 lets the system choose the moment. Absent means 5, or 10 with
+    /// an alert.
+    public var priority: Int?
+    /// Whether the activity ends with this change.
+    public var end: Bool?
+    /// With `end`: when the system removes it from the lock screen. Absent means four hours later at most, a moment in the past at once.
+    public var dismissAt: Timestamp?
+
+    /// Creates a change.
+    public init(state: JSONValue? = nil) { self.state = state }
+}
+
+/// A Live Activity as its sender and administrators see it.
+public struct ActivityStatus: Hashable, Sendable, Codable {
+    public var id: Int64
+    public var attributesType: String
+    public var attributes: JSONValue?
+    public var state: JSONValue
+    public var audience: String
+    public var sender: String
+    /// `active`, or `ended`.
+    public var phase: String
+    /// Counts the changes, from 1.
+    public var revision: Int64
+    /// The latest revision that was handed to APNs. What comes within a second of another change is skipped.
+    public var sentRevision: Int64
+    public var staleAt: Timestamp?
+    public var createdAt: Timestamp
+    /// When the system ends it in any case: eight hours after its start.
+    public var endsAt: Timestamp
+    public var endedAt: Timestamp?
+    /// How many devices report the activity in each state: `starting` while there is no token yet, `active`, `stale`.
+    public var followers: [String: Int]
+    /// What became of the pushes that started it, by outcome; absent where the app starts it.
+    public var started: [String: Int]?
+    /// The same for the latest update.
+    public var updated: [String: Int]?
+    /// Why the latest attempt to send failed.
+    public var fault: String?
+
+    /// Creates a status; what is not named here is absent until it is set.
+    public init(
+        id: Int64, attributesType: String, state: JSONValue, audience: String, sender: String, phase: String, revision: Int64,
+        sentRevision: Int64, createdAt: Timestamp, endsAt: Timestamp, followers: [String: Int] = [:]
+    ) {
+        self.id = id
+        self.attributesType = attributesType
+        self.state = state
+        self.audience = audience
+        self.sender = sender
+        self.phase = phase
+        self.revision = revision
+        self.sentRevision = sentRevision
+        self.createdAt = createdAt
+        self.endsAt = endsAt
+        self.followers = followers
+    }
+}
+
+/// A page of activities, newest first.
+public struct ActivityList: Hashable, Sendable, Codable {
+    public var activities: [ActivityStatus]
+    /// The `before` of the next page; absent on the last.
+    public var next: String?
+
+    /// Creates a page.
+    public init(activities: [ActivityStatus], next: String? = nil) {
+        self.activities = activities
+        self.next = next
+    }
+}
+
+/// The JSON body of `PUT /api/v1/installations/{id}/activities`: what the device knows of its Live Activities and tokens.
+public struct ActivityReport: Hashable, Sendable, Codable {
+    /// One activity on the device.
+    public struct Entry: Hashable, Sendable, Codable {
+        /// The number that the attributes carry.
+        public var id: Int64
+        /// `active`, `stale`, `ended` or `dismissed`, as the system reports it.
+        public var state: String
+        /// The update token in hexadecimal; absent while the system has given none. What was reported before stays.
+        public var token: String?
+        /// Which revision the device shows, if it knows.
+        public var revision: Int64?
+
+        /// Creates an entry.
+        public init(id: Int64, state: String, token: String? = nil, revision: Int64? = nil) {
+            self.id = id
+            self.state = state
+            self.token = token
+            self.revision = revision
+        }
+    }
+
+    /// The tokens that start activities, in hexadecimal, by type of attributes. A type that is not named keeps its token.
+    public var startTokens: [String: String]
+    /// All activities on the device: those that are not named have ended.
+    public var activities: [Entry]
+    /// The token that reloads the widgets of the app; absent leaves it as it is.
+    public var widgetToken: String?
+    /// The tokens of all controls that the user has placed, by name; absent leaves them as they are.
+    public var controlTokens: [String: String]?
+
+    /// Creates a report.
+    public init(startTokens: [String: String] = [:], activities: [Entry] = []) {
+        self.startTokens = startTokens
+        self.activities = activities
+    }
+}
+
+/// The answer to an `ActivityReport`.
+public struct ActivityReportAnswer: Hashable, Sendable, Codable {
+    /// Activities of the report that are not this user's, or are over: the device ends them.
+    public var ended: [Int64]
+
+    /// Creates an answer.
+    public init(ended: [Int64]) { self.ended = ended }
+}
