@@ -173,7 +173,9 @@ let package = Package(
             [
                 "AppBackend", "AuditTrail", "CalendarTime", "ClarionTesting", "ContentStorage", "EngineTesting", "PushHub",
                 "ServiceErrors",
-                "SharedAccess", "SQLStorage", "SQLiteDatabase", "TagExpressions", "TrustedIssuers", "WireText", .crypto, .logging,
+                "SharedAccess", "SQLStorage", "SQLiteDatabase", "StorageConformance", "TagExpressions", "TrustedIssuers",
+                "WireText",
+                .crypto, .logging,
                 .richPushModel,
             ]),
         target(

@@ -25,7 +25,7 @@ import Testing
         "audit_entries", "devices",
         "device_tags", "notifications",
         "target_failures", "identities", "sign_in_tokens", "console_sessions", "service_keys", "schedules",
-        "webhook_deliveries", "slices", "frequency_counts", "second_factors",
+        "webhook_deliveries", "slices", "frequency_counts", "second_factors", "activities", "installation_tokens",
     ]
 
     /// Holds a digest of the name in place of it, so a search for traces finds nothing; `GuessingTests` shows that it is erased.
@@ -104,6 +104,7 @@ import Testing
         try await backend.setRead(true, of: shared, for: zed)
         try await fillSignIns(test, backend, zed)
         try await fillSchedules(test, backend, zed, bob)
+        try await fillActivities(backend, zed, bob, phone)
         _ = try await test.database.write { connection in
             try connection.run(
                 SQLStatement(
@@ -158,6 +159,27 @@ import Testing
         request.timeZone = "device"
         _ = try await backend.schedule(request, for: bob)
         try await BackendUpkeep(of: backend).work()
+    }
+
+    /// Live Activities of theirs, for them alone and for them and another, and what their phone reports of them.
+    private func fillActivities(
+        _ backend: RichPushBackend, _ zed: Principal, _ bob: Principal, _ phone: InstallationID
+    ) async throws {
+        var entries: [ActivityReport.Entry] = []
+        for (sender, audience, text) in [
+            (zed, "username:bob", "marvin-words on a card"), (bob, "username:zaphod", "marvin-words on a card for one"),
+            (bob, "username:Zaphod || username:bob", "a card for two"),
+        ] {
+            var request = ActivityRequest(attributesType: "Trip", state: .object(["text": .text(text)]), audience: audience)
+            request.alert = ActivityAlert(title: "Trip", body: text)
+            let activity = try await backend.startActivity(request, for: sender)
+            if sender.userID == bob.userID {
+                entries.append(.init(id: activity.id, state: "active", token: "AC\(String(format: "%06d", activity.id))"))
+            }
+        }
+        _ = try await backend.reportActivities(
+            ActivityReport(startTokens: ["Trip": String(repeating: "0", count: 58) + "BEEB1E"], activities: entries), of: phone,
+            for: zed)
     }
 
     /// Tokens, a key and an identity.

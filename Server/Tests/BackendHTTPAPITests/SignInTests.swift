@@ -57,7 +57,7 @@ struct SignInTests {
             try await bench.call(.get, "/api/me", headers: phone).text
                 == #"{"installation":"phone-1","operations":{"ask-who-they-are":"own","mark-notifications-as-read":"own","#
                 + #""post-receipts":"own","read-notifications-and-their-contents":"own","register-an-installation":"own","#
-                + #""remove-an-installation":"own","reply":"own"},"role":"user","user":"ann"}"#)
+                + #""remove-an-installation":"own","reply":"own","report-live-activities":"own"},"role":"user","user":"ann"}"#)
     }
 
     @Test("of an unknown user and with a wrong password look the same, and end in a wait")

@@ -131,6 +131,9 @@ private enum CallerLimits {
             counted: "Schedules that wait", each: "user", limit: "\(BackendSettings().waitingSchedules)", place: .database,
             answer: quota),
         Row(
+            counted: "Live Activities that are active", each: "user", limit: "\(LiveActivity.limit)", place: .database,
+            answer: quota),
+        Row(
             counted: "Sign-ins at the provider of the console in a minute, begun or ended", each: "network",
             limit: "\(RichPushBackend.consoleSignInsPerMinute)", place: .node, answer: "the console says so"),
         Row(

@@ -1,0 +1,104 @@
+import ClarionTesting
+import EngineTesting
+import Foundation
+import PushHub
+import RichPushModel
+import Testing
+
+@testable import AppBackend
+
+/// Random histories of an activity and its phones: whatever happens, in the end each phone shows what the server says.
+@Suite("Live Activities by chance")
+struct ActivityModelTests {
+    private static let isLong = ProcessInfo.processInfo.environment["LONG_TESTS"] == "1"
+    private static let histories = isLong ? 10_000 : 200
+
+    /// What may happen, the more often the more places it has.
+    private enum Step: CaseIterable {
+        case change, change2, alert, end, delete, tokens, rotate, offline, online, report, report2, swipe, wait, wait2, work,
+            crash
+    }
+
+    @Test("after any history each phone of the audience shows the newest state, or the end, and no other phone shows anything")
+    func histories() async throws {
+        let scene = try await ActivityScene()
+        let phones = [try await scene.phone("alice"), try await scene.phone("bob"), try await scene.phone("carol")]
+        let seed = UInt64.random(in: 0 ... .max)
+        print("seed \(seed)")
+        for history in 0..<Self.histories {
+            var random = SeededGenerator(seed: seed &+ UInt64(history))
+            try await run(history, scene, phones, &random)
+        }
+    }
+
+    private func run(
+        _ history: Int, _ scene: ActivityScene, _ phones: [ActivityPhone], _ random: inout SeededGenerator
+    ) async throws {
+        let activity = try await scene.start(to: "username:alice || username:bob", stage: "first")
+        var stage = "first"
+        var isOver = false
+        var swiped: Set<InstallationID> = []
+        for number in 0..<Int.random(in: 5...30, using: &random) {
+            guard let step = Step.allCases.randomElement(using: &random), let phone = phones.randomElement(using: &random) else {
+                return
+            }
+            switch step {
+            case .change, .change2, .alert:
+                guard !isOver else { break }
+                stage = "\(history).\(number)"
+                try await scene.change(activity.id, stage: stage) {
+                    if step == .alert { $0.alert = ActivityAlert(title: "a", body: "b") }
+                }
+            case .end where !isOver && number > 3:
+                isOver = true
+                stage = "end of \(history)"
+                try await scene.change(activity.id, stage: stage) { $0.end = true }
+            case .delete where !isOver && number > 8:
+                isOver = true
+                try await scene.backend.endActivity(activity.id, for: scene.shop)
+            case .tokens: phone.giveTokens()
+            case .rotate: phone.giveTokens(anew: true)
+            case .offline: phone.setOnline(false)
+            case .online: phone.setOnline(true)
+            case .report, .report2: try await scene.report(phone)
+            case .swipe where phone.shown[activity.id] != nil:
+                phone.end([activity.id])
+                swiped.insert(phone.installation)
+            case .wait, .wait2: scene.test.clock.advance(by: .milliseconds(Int64.random(in: 100...3_000, using: &random)))
+            case .crash:
+                // A node that dies with what it has claimed.
+                let now = scene.test.clock.now
+                _ = try await scene.test.store.claimActivities(at: now, until: now + .seconds(60), limit: 10)
+                _ = try await scene.test.store.claimCatchUps(at: now, until: now + .seconds(1), limit: 10)
+            default: try await scene.work()
+            }
+        }
+        try await settle(scene, phones)
+        for phone in phones.prefix(2) where !swiped.contains(phone.installation) {
+            let shown = phone.shown[activity.id]
+            #expect(shown?.isOver ?? isOver == isOver, "history \(history), \(phone.installation)")
+            // One that the device ended by itself keeps what it showed.
+            #expect(isOver || shown?.stage == stage, "history \(history), \(phone.installation)")
+        }
+        #expect(phones.allSatisfy { $0.starts[activity.id, default: 0] <= 1 }, "history \(history)")
+        #expect(phones[2].shown[activity.id] == nil, "history \(history)")
+        if !isOver { try await scene.backend.endActivity(activity.id, for: scene.shop) }
+        try await settle(scene, phones)
+    }
+
+    /// All phones are on, have tokens and report, and what a crash has left behind runs out.
+    private func settle(_ scene: ActivityScene, _ phones: [ActivityPhone]) async throws {
+        for phone in phones { phone.setOnline(true) }
+        for _ in 0..<3 {
+            try await scene.work()
+            scene.test.clock.advance(by: .seconds(61))
+            try await scene.work()
+            for phone in phones {
+                phone.giveTokens()
+                try await scene.report(phone)
+            }
+            scene.test.clock.advance(by: .seconds(2))
+            try await scene.work()
+        }
+    }
+}
