@@ -32,6 +32,7 @@ extension RichPushEngine {
         }
         // The token may have come while the server answered.
         startRegistration()
+        startActivityReport()
         return session
     }
 
@@ -277,6 +278,7 @@ extension RichPushEngine {
         let unnoted = takeUnnotedReplies()
         await app.notifications.removeAllDelivered()
         await app.notifications.setBadge(0)
+        await endActivities()
         device.log.record(DeviceEvent(.signedOut))
         var result = await sendLast(waiting, of: session, within: deadline)
         result.lostReplies += unnoted

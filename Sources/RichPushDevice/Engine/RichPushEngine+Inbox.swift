@@ -68,6 +68,7 @@ extension RichPushEngine {
         guard let session = activeSession else { throw self.session == nil ? .notSignedIn : .credentialRejected }
         if token == nil { await app.push.registerForPush() }
         startRegistration()
+        startActivityReport()
         let deadline = Deadline(device.clock, after: configuration.limits.callDeadline)
         // A server that takes no receipts may still have an inbox.
         await flush(within: deadline.capped(at: configuration.limits.receiptDeadline))

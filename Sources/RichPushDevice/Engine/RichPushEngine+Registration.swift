@@ -291,7 +291,7 @@ struct RegistrationState: Hashable, Sendable, Codable {
     var tags: [Tag]?
 
     /// A hash of everything that the server should know.
-    static func digest(of update: InstallationUpdate) -> String {
+    static func digest(of update: some Encodable) -> String {
         let encoder = JSONEncoder()
         encoder.outputFormatting = .sortedKeys
         let data = (try? encoder.encode(update)) ?? Data()

@@ -277,6 +277,7 @@ extension RichPushEngine {
         _ = try begin(on: session.installation, proof, acknowledged: acknowledged)
         await clearNotifications(lost)
         startRegistration()
+        startActivityReport()
     }
 
     /// Removes a session from the device, and returns what the server has not got of it.
@@ -292,6 +293,7 @@ extension RichPushEngine {
     private func clearNotifications(_ lost: SignOutResult) async {
         await app.notifications.removeAllDelivered()
         await app.notifications.setBadge(0)
+        await endActivities()
         log(lost)
     }
 }

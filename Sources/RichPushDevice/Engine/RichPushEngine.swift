@@ -25,6 +25,9 @@ public actor RichPushEngine {
     var fetches: [ContentKey: Task<Result<CachedContent, RichPushError>, Never>] = [:]
     var pushes: [RichID: Task<BackgroundResult, Never>] = [:]
     var registration: Task<Void, Never>?
+    /// The report of the app's Live Activities under way, and whether something changed since it was made.
+    var reporting: Task<Void, Never>?
+    var needsActivityReport = false
     /// The renewal of the credential under way; its value is the failure, or `nil` when there is a new credential.
     var renewal: Task<RichPushError?, Never>?
     /// The refresh of the inbox under way, and the next one, which calls made meanwhile share.
@@ -65,6 +68,7 @@ public actor RichPushEngine {
         startFlush()
         startRevocation()
         startWantedSignIn()
+        startActivityReport()
         await scheduleRefresh()
     }
 
@@ -140,6 +144,7 @@ public actor RichPushEngine {
         for task in fetches.values { task.cancel() }
         for task in pushes.values { task.cancel() }
         registration?.cancel()
+        reporting?.cancel()
         renewal?.cancel()
         refreshing?.cancel()
         nextRefresh?.cancel()
@@ -147,6 +152,7 @@ public actor RichPushEngine {
         fetches = [:]
         pushes = [:]
         registration = nil
+        reporting = nil
         renewal = nil
         refreshing = nil
         nextRefresh = nil
@@ -324,6 +330,7 @@ public actor RichPushEngine {
         waitingResponses = []
         for response in responses { await didRespond(response) }
         startRegistration()
+        startActivityReport()
         startFlush()
         startRevocation()
         startWantedSignIn()

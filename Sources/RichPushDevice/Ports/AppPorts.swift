@@ -148,6 +148,15 @@ public protocol BackgroundScheduling: Sendable {
     func scheduleRefresh(after pause: Duration) async
 }
 
+/// The Live Activities of the app, as the system has them.
+public protocol ActivityHosting: Sendable {
+    /// All activities of the server's that are on the device, and every token that the system has given. A token that the system has not
+    /// given in this run of the app is left out.
+    func report() async -> ActivityReport
+    /// Ends activities and removes them from the display at once.
+    func end(_ activities: [Int64]) async
+}
+
 /// Asks the system for a device token. The answer comes later, to `RichPushEngine.didRegister(token:)`; asking needs no
 /// permission and is done at every launch.
 public protocol PushRegistering: Sendable {

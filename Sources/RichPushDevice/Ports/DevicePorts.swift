@@ -44,11 +44,14 @@ public struct AppPorts: Sendable {
     public var scheduling: (any BackgroundScheduling)?
     /// Absent in an app whose users sign in with passwords.
     public var signInToken: SignInTokenProvider?
+    /// Absent in an app without Live Activities, widgets and controls that pushes move.
+    public var activities: (any ActivityHosting)?
 
     /// Gathers the ports.
     public init(
         notifications: any NotificationPresenting, push: any PushRegistering, environment: any AppEnvironment,
-        router: any ContentRouting, scheduling: (any BackgroundScheduling)? = nil, signInToken: SignInTokenProvider? = nil
+        router: any ContentRouting, scheduling: (any BackgroundScheduling)? = nil, signInToken: SignInTokenProvider? = nil,
+        activities: (any ActivityHosting)? = nil
     ) {
         self.notifications = notifications
         self.push = push
@@ -56,6 +59,7 @@ public struct AppPorts: Sendable {
         self.router = router
         self.scheduling = scheduling
         self.signInToken = signInToken
+        self.activities = activities
     }
 }
 

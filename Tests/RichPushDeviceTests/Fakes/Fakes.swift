@@ -139,3 +139,21 @@ final class RecordingLog: EventLog {
     var all: [DeviceEvent] { events.with { $0 } }
     func record(_ event: DeviceEvent) { events.with { $0.append(event) } }
 }
+
+/// The Live Activities of a device as a test sets them.
+final class FakeActivities: ActivityHosting {
+    private let state = Locked<(report: ActivityReport, ended: [[Int64]])>((ActivityReport(), []))
+
+    var ended: [[Int64]] { state.with { $0.ended } }
+
+    func set(_ report: ActivityReport) { state.with { $0.report = report } }
+
+    func report() async -> ActivityReport { state.with { $0.report } }
+
+    func end(_ activities: [Int64]) async {
+        state.with { state in
+            state.ended.append(activities)
+            state.report.activities.removeAll { activities.contains($0.id) }
+        }
+    }
+}

@@ -25,6 +25,10 @@ extension ScriptedBackend {
     private static func installation(
         _ request: TransportRequest, _ authorization: String, _ state: inout State
     ) -> TransportResponse {
+        if request.url.path.hasSuffix("/activities") {
+            guard bearer(authorization, state) else { return problem(401) }
+            return json(ActivityReportAnswer(ended: state.endedActivities), 200)
+        }
         if request.method == "DELETE" {
             guard bearer(authorization, state) || user(authorization, state) != nil else { return problem(401) }
             state.credentials = []

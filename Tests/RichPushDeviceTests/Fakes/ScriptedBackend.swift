@@ -24,6 +24,8 @@ final class ScriptedBackend: HTTPTransport {
         var issued = 0
         var receipts: [Receipt] = []
         var reads: [RichID] = []
+        /// What it answers to a report of Live Activities.
+        var endedActivities: [Int64] = []
         var isOffline = false
         /// What it has credentials for.
         var environments: [String]?
@@ -45,6 +47,8 @@ final class ScriptedBackend: HTTPTransport {
     func script(_ script: (@Sendable (TransportRequest) -> Result<TransportResponse, TransportError>?)?) {
         state.with { $0.script = script }
     }
+
+    func endActivities(_ ids: [Int64]) { state.with { $0.endedActivities = ids } }
 
     func setOffline(_ offline: Bool) { state.with { $0.isOffline = offline } }
 

@@ -19,6 +19,7 @@ final class TestDevice: Sendable {
     let router = FakeRouter()
     let scheduling = FakeScheduling()
     let tokens = FakeTokens()
+    let activities = FakeActivities()
 
     init() throws {
         folder = FileManager.default.temporaryDirectory.appendingPathComponent("device-\(UUID().uuidString)")
@@ -50,7 +51,7 @@ final class TestDevice: Sendable {
             configuration: try configuration ?? Self.configuration(), device: try ports(),
             app: AppPorts(
                 notifications: notifications, push: push, environment: environment, router: router, scheduling: scheduling,
-                signInToken: signInToken))
+                signInToken: signInToken, activities: activities))
         await engine.start()
         return engine
     }

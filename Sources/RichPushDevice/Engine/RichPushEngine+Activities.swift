@@ -1,0 +1,89 @@
+import RichPushModel
+
+#if canImport(FoundationEssentials)
+    import FoundationEssentials
+#else
+    import Foundation
+#endif
+
+/// Keeps the server informed about the app's Live Activities and their tokens.
+///
+/// A report is a full list, so a lost one is repaired by the next. One is sent when it differs from what the server last took, and every
+/// heartbeat (Reference/LiveActivities.md#1-2).
+extension RichPushEngine {
+    /// An activity began, changed or ended, or the system gave a token. To be called for each event, also in the background, and at every
+    /// launch and return to the foreground: the system may skip an event. Returns when the server has the report, or the deadline of a
+    /// call has passed.
+    public func activitiesChanged() async {
+        guard activeSession != nil else { return await endActivitiesWithoutUser() }
+        startActivityReport()
+        let task = reporting
+        _ = await Deadline(device.clock, after: configuration.limits.callDeadline).run { await task?.value }
+    }
+
+    /// Reports if something changed. A call during a report makes it look once more.
+    func startActivityReport() {
+        guard app.activities != nil, activeSession != nil else { return }
+        needsActivityReport = true
+        guard reporting == nil else { return }
+        reporting = Task { await reportUntilTaken() }
+    }
+
+    private func reportUntilTaken() async {
+        var retry = RetrySchedule()
+        while needsActivityReport, !Task.isCancelled, let host = app.activities {
+            needsActivityReport = false
+            let report = await host.report()
+            guard let session = activeSession, isDue(report, in: session) else { continue }
+            do throws(RichPushError) {
+                try await send(report, to: host, in: session)
+            } catch {
+                device.log.record(DeviceEvent(.registrationFailed, nil, ["reason": error.code, "of": "activities"]))
+                guard error.isTransient, let pause = retry.next(fraction: device.identifiers.fraction(), asked: error.pause),
+                    (try? await device.clock.sleep(for: pause)) != nil
+                else { break }
+                needsActivityReport = true
+            }
+        }
+        if !Task.isCancelled { reporting = nil }
+    }
+
+    private func send(_ report: ActivityReport, to host: any ActivityHosting, in session: Session) async throws(RichPushError) {
+        let deadline = Deadline(device.clock, after: configuration.limits.callDeadline)
+        let answer = try await authorized(in: session, within: deadline) { authorization throws(RichPushError) in
+            try await self.client.value(
+                ActivityReportAnswer.self, of: try .json("PUT", APIRoute.activityReport(session.installation), report),
+                as: authorization, within: deadline)
+        }
+        guard isCurrent(session) else { return }
+        let state = RegistrationState(digest: RegistrationState.digest(of: report), acknowledgedAt: device.clock.now)
+        try storing { () throws(StorageError) in try records.write(state, activitiesKey(of: session)) }
+        guard !answer.ended.isEmpty else { return }
+        await host.end(answer.ended)
+        needsActivityReport = true
+    }
+
+    private func isDue(_ report: ActivityReport, in session: Session) -> Bool {
+        guard let state = try? records.read(RegistrationState.self, activitiesKey(of: session)) else {
+            // An app without any has nothing to say.
+            return report != ActivityReport()
+        }
+        return state.isDue(
+            RegistrationState.digest(of: report), now: device.clock.now, heartbeat: configuration.limits.heartbeat)
+    }
+
+    private func activitiesKey(of session: Session) -> RecordKey { RecordKey(.state, "activities", of: session.id) }
+
+    /// Ends all activities on the device: they are of a user who has signed out (Reference/LiveActivities.md#3-2).
+    func endActivities() async {
+        guard let host = app.activities else { return }
+        let all = await host.report().activities.map(\.id)
+        if !all.isEmpty { await host.end(all) }
+    }
+
+    /// A start by push may arrive after its user has signed out.
+    private func endActivitiesWithoutUser() async {
+        guard isLoaded, session == nil, !isStopped, !isChangingSession, !isSignInPending else { return }
+        await endActivities()
+    }
+}
