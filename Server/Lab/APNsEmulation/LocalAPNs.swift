@@ -122,11 +122,12 @@ public final class LocalAPNs: Sendable {
     /// Why a device token is dead.
     public typealias DeadTokenReason = APNsEmulation.DeadTokenReason
 
-    /// The device token of an app on a device, 64 hexadecimal digits: the living one if there is one, else a new one.
-    public func issueToken(device: String, topic: String) -> String {
+    /// The device token of an app on a device, 64 hexadecimal digits: the living one if there is one, else a new one. A topic may have several
+    /// with different names, as that of Live Activities has.
+    public func issueToken(device: String, topic: String, name: String = "") -> String {
         core.state.withLockedValue { state in
             state.keptRevision += 1
-            return state.tokens.issue(device: device, topic: topic, random: &state.random)
+            return state.tokens.issue(device: device, topic: topic, name: name, random: &state.random)
         }
     }
 
@@ -143,12 +144,12 @@ public final class LocalAPNs: Sendable {
     }
 
     /// Gives the app a new token. The old one is unregistered from now on.
-    public func rotateToken(device: String, topic: String) -> String {
+    public func rotateToken(device: String, topic: String, name: String = "") -> String {
         let now = core.clock.now
         return core.state.withLockedValue { state in
             state.keptRevision += 1
-            state.tokens.retire(device: device, topic: topic, at: now)
-            return state.tokens.issue(device: device, topic: topic, random: &state.random)
+            state.tokens.retire(device: device, topic: topic, name: name, at: now)
+            return state.tokens.issue(device: device, topic: topic, name: name, random: &state.random)
         }
     }
 

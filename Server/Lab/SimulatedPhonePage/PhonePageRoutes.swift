@@ -183,7 +183,7 @@ private struct PhonePageAssets: Sendable {
     }
 
     private static let styles: [String: [UInt8]] = [
-        "app": PackageResources.app_css, "compose": PackageResources.compose_css,
+        "activities": PackageResources.activities_css, "app": PackageResources.app_css, "compose": PackageResources.compose_css,
         "content": PackageResources.content_css, "controls": PackageResources.controls_css, "desk": PackageResources.desk_css,
         "frame": PackageResources.frame_css, "notices": PackageResources.notices_css, "panel": PackageResources.panel_css,
         "springboard": PackageResources.springboard_css, "story": PackageResources.story_css,
@@ -191,7 +191,8 @@ private struct PhonePageAssets: Sendable {
     ]
 
     private static let scripts: [String: [UInt8]] = [
-        "about": PackageResources.about_js, "actors": PackageResources.actors_js, "announce": PackageResources.announce_js,
+        "about": PackageResources.about_js, "activities": PackageResources.activities_js, "actors": PackageResources.actors_js,
+        "announce": PackageResources.announce_js,
         "app": PackageResources.app_js, "bodytext": PackageResources.bodytext_js,
         "compose": PackageResources.compose_js,
         "connection": PackageResources.connection_js,

@@ -21,10 +21,10 @@ try:
 except ImportError:
     sys.exit("phone_page.py needs selenium: apt-get install python3-selenium chromium-driver")
 
-from phonepage import access, composing, console, everyday, first_minute, phones, pictures, reference, replies, small, states, timeline
+from phonepage import access, activities, composing, console, everyday, first_minute, phones, pictures, reference, replies, small, states, timeline
 from phonepage.page import Failure, Page, browser
 
-SUBJECTS = [first_minute, phones, composing, replies, states, timeline, access, everyday, small, pictures, reference, console]
+SUBJECTS = [first_minute, phones, composing, replies, states, activities, timeline, access, everyday, small, pictures, reference, console]
 
 
 def nothing_broke(page, user):

@@ -23,7 +23,9 @@ struct ContractTests {
             .dismissNotification(id: "x"), .replyNotification(id: "x", text: "t"), .clearNotifications, .alertOK, .alertMore,
             .openInbox(RichID(number: 7)!),
             .closeContent,
-            .openLink, .refreshInbox,
+            .openLink, .refreshInbox, .allowActivity(id: "x", always: true), .dismissActivity(id: "x"),
+            .setLiveActivities(on: false),
+            .rotateActivityTokens,
         ]
         #expect(Set(actions.map(\.name)) == Set(PhoneAction.Name.allCases))
         for action in actions {

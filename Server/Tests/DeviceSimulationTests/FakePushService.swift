@@ -15,7 +15,16 @@ actor FakePushService: SimulatedPushService {
 
     var isConnected: Bool { continuation != nil }
 
-    func register(device: String, topic: String) async throws -> String {
+    /// Tokens of Live Activities, by name.
+    private(set) var activityTokens: [String: String] = [:]
+
+    func register(device: String, topic: String, name: String, isNew: Bool) async throws -> String {
+        guard name.isEmpty else {
+            number += 1
+            let token = isNew ? nil : activityTokens[name]
+            activityTokens[name] = token ?? "cc\(String(format: "%04d", number))"
+            return activityTokens[name] ?? ""
+        }
         registrations += 1
         return generation == 0 ? "AB12" : "AB12C\(generation)"
     }
@@ -29,7 +38,11 @@ actor FakePushService: SimulatedPushService {
         return stream
     }
 
-    func unregister(device: String, topic: String) async {
+    func unregister(device: String, topic: String, name: String) async {
+        guard name.isEmpty else {
+            activityTokens[name] = nil
+            return
+        }
         await returns.pass()
         generation += 1
     }
@@ -37,6 +50,16 @@ actor FakePushService: SimulatedPushService {
     func disconnect(device: String) async {
         continuation?.finish()
         continuation = nil
+    }
+
+    /// A push for a Live Activity, to the token of this name.
+    func push(activity payload: String, to name: String) {
+        number += 1
+        continuation?.yield(
+            IncomingPush(
+                payload: Data(payload.utf8), pushType: "liveactivity", apnsID: "apns-\(number)", collapseID: nil,
+                topic: Self.topic,
+                token: activityTokens[name] ?? "dead"))
     }
 
     func push(_ payload: String, type: String, collapseID: String? = nil, topic: String = FakePushService.topic) {

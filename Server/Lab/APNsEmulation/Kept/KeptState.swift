@@ -27,6 +27,8 @@ public struct KeptState: Sendable, Hashable, Codable {
         var token: String
         var device: String
         var topic: String
+        /// Absent for the token of the app.
+        var name: String?
         /// In milliseconds since 1970; absent while the token lives.
         var unregisteredSince: Int64?
         var expiredSince: Int64?
@@ -88,6 +90,7 @@ extension ServiceState {
         }
         kept.tokens = tokens.tokens.sorted { $0.key < $1.key }.map { token, entry in
             var kept = KeptState.Token(token: token, device: entry.device, topic: entry.topic)
+            if !entry.name.isEmpty { kept.name = entry.name }
             switch entry.life {
             case .alive: break
             case .unregistered(let since): kept.unregisteredSince = since.milliseconds
@@ -129,12 +132,12 @@ extension ServiceState {
         guard APNsText.isDeviceToken(token) else { throw LocalAPNsError.badDeviceToken }
         if let since = kept.unregisteredSince {
             let life = RequestEvidence.Target.Life.unregistered(since: Timestamp(milliseconds: since))
-            tokens.restoreDead(token, device: kept.device, topic: kept.topic, life: life)
+            tokens.restoreDead(token, device: kept.device, topic: kept.topic, name: kept.name ?? "", life: life)
         } else if let since = kept.expiredSince {
             let life = RequestEvidence.Target.Life.expired(since: Timestamp(milliseconds: since))
-            tokens.restoreDead(token, device: kept.device, topic: kept.topic, life: life)
+            tokens.restoreDead(token, device: kept.device, topic: kept.topic, name: kept.name ?? "", life: life)
         } else {
-            try tokens.register(token, device: kept.device, topic: kept.topic)
+            try tokens.register(token, device: kept.device, topic: kept.topic, name: kept.name ?? "")
         }
     }
 }

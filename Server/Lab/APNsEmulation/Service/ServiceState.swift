@@ -324,6 +324,8 @@ struct DeviceTokenTable: Sendable {
     struct Entry: Sendable {
         let device: String
         let topic: String
+        /// Distinguishes tokens of one topic, as those of several Live Activities; empty for the token of the app.
+        var name = ""
         /// What is true; what is answered may lag behind.
         var life = RequestEvidence.Target.Life.alive
         var counts = RequestCounts()
@@ -342,6 +344,7 @@ struct DeviceTokenTable: Sendable {
     private struct Registration: Hashable {
         var device: String
         var topic: String
+        var name: String
     }
 
     private var entries: [String: Entry] = [:]
@@ -349,31 +352,31 @@ struct DeviceTokenTable: Sendable {
 
     subscript(token: String) -> Entry? { entries[token] }
 
-    /// The living token of a device and topic, made if there is none.
-    mutating func issue(device: String, topic: String, random: inout RandomSource) -> String {
-        let registration = Registration(device: device, topic: topic)
+    /// The living token of a device and topic with this name, made if there is none.
+    mutating func issue(device: String, topic: String, name: String, random: inout RandomSource) -> String {
+        let registration = Registration(device: device, topic: topic, name: name)
         if let token = living[registration] { return token }
         let token = random.deviceToken()
         living[registration] = token
-        entries[token] = Entry(device: device, topic: topic)
+        entries[token] = Entry(device: device, topic: topic, name: name)
         return token
     }
 
     /// Takes in a token made elsewhere.
-    mutating func register(_ token: String, device: String, topic: String) throws {
+    mutating func register(_ token: String, device: String, topic: String, name: String = "") throws {
         let token = token.lowercased()
         guard APNsText.isDeviceToken(token) else { throw LocalAPNsError.badDeviceToken }
         if let entry = entries[token] {
             guard entry.device == device, entry.topic == topic else { throw LocalAPNsError.deviceTokenTaken }
             return
         }
-        living[Registration(device: device, topic: topic)] = token
-        entries[token] = Entry(device: device, topic: topic)
+        living[Registration(device: device, topic: topic, name: name)] = token
+        entries[token] = Entry(device: device, topic: topic, name: name)
     }
 
-    /// The living token of a device and topic dies.
-    mutating func retire(device: String, topic: String, at moment: Timestamp) {
-        guard let token = living[Registration(device: device, topic: topic)] else { return }
+    /// The living token of a device and topic with this name dies.
+    mutating func retire(device: String, topic: String, name: String, at moment: Timestamp) {
+        guard let token = living[Registration(device: device, topic: topic, name: name)] else { return }
         invalidate(token, reason: .unregistered, at: moment)
     }
 
@@ -386,7 +389,7 @@ struct DeviceTokenTable: Sendable {
         guard let entry = entries[token] else { return false }
         entries[token]?.reportedFrom = reportedFrom
         entries[token]?.life = reason == .expired ? .expired(since: moment) : .unregistered(since: moment)
-        let registration = Registration(device: entry.device, topic: entry.topic)
+        let registration = Registration(device: entry.device, topic: entry.topic, name: entry.name)
         if living[registration] == token { living[registration] = nil }
         return true
     }
@@ -395,8 +398,10 @@ struct DeviceTokenTable: Sendable {
     var tokens: [String: Entry] { entries }
 
     /// Takes in a token of an earlier run that was dead already.
-    mutating func restoreDead(_ token: String, device: String, topic: String, life: RequestEvidence.Target.Life) {
-        entries[token] = Entry(device: device, topic: topic, life: life)
+    mutating func restoreDead(
+        _ token: String, device: String, topic: String, name: String, life: RequestEvidence.Target.Life
+    ) {
+        entries[token] = Entry(device: device, topic: topic, name: name, life: life)
     }
 
     func counts(of token: String) -> RequestCounts { entries[token.lowercased()]?.counts ?? .init() }

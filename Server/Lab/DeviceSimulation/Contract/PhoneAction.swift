@@ -55,6 +55,13 @@ public enum PhoneAction: Hashable, Sendable {
     /// The user confirmed the link on the content screen. The phone has no browser: it only records the step.
     case openLink
     case refreshInbox
+    /// The answer to the question that the card of a Live Activity asks which a push has started. Once `always` was chosen, none asks.
+    case allowActivity(id: String, always: Bool)
+    /// The user swipes a Live Activity off the lock screen.
+    case dismissActivity(id: String)
+    case setLiveActivities(on: Bool)
+    /// The system gives every token of Live Activities anew, as it does now and then.
+    case rotateActivityTokens
 
     /// What the user typed before pressing "Send push".
     public struct PushDraft: Hashable, Sendable, Codable {
@@ -88,6 +95,7 @@ public enum PhoneAction: Hashable, Sendable {
         case setWakeBudget
         case setPreviews, tapNotification, moreNotification, dismissNotification, replyNotification, clearNotifications
         case alertOK, alertMore, openInbox, closeContent, openLink, refreshInbox
+        case allowActivity, dismissActivity, setLiveActivities, rotateActivityTokens
     }
 
     /// The name of this action.
@@ -127,13 +135,17 @@ public enum PhoneAction: Hashable, Sendable {
         case .closeContent: .closeContent
         case .openLink: .openLink
         case .refreshInbox: .refreshInbox
+        case .allowActivity: .allowActivity
+        case .dismissActivity: .dismissActivity
+        case .setLiveActivities: .setLiveActivities
+        case .rotateActivityTokens: .rotateActivityTokens
         }
     }
 }
 
 extension PhoneAction: Codable {
     private enum Key: String, CodingKey {
-        case name, user, password, token, offline, on, connection, permission, whenUnlocked, id, text
+        case name, user, password, token, offline, on, connection, permission, whenUnlocked, id, text, always
         case richID = "richId"
     }
 
@@ -152,7 +164,7 @@ extension PhoneAction: Codable {
         .signOut: .signOut, .home: .home, .openApp: .openApp, .lock: .lock, .unlock: .unlock, .terminate: .terminate,
         .endApp: .endApp, .restart: .restart, .removeApp: .removeApp, .installApp: .installApp, .restoreBackup: .restoreBackup,
         .clearNotifications: .clearNotifications, .alertOK: .alertOK, .alertMore: .alertMore, .closeContent: .closeContent,
-        .openLink: .openLink, .refreshInbox: .refreshInbox,
+        .openLink: .openLink, .refreshInbox: .refreshInbox, .rotateActivityTokens: .rotateActivityTokens,
     ]
 
     private static func parameterised(_ name: Name, _ values: KeyedDecodingContainer<Key>) throws -> PhoneAction {
@@ -177,6 +189,11 @@ extension PhoneAction: Codable {
             .replyNotification(
                 id: try values.decode(String.self, forKey: .id), text: try values.decode(String.self, forKey: .text))
         case .openInbox: .openInbox(try values.decode(RichID.self, forKey: .richID))
+        case .setLiveActivities: .setLiveActivities(on: try values.decode(Bool.self, forKey: .on))
+        case .dismissActivity: .dismissActivity(id: try values.decode(String.self, forKey: .id))
+        case .allowActivity:
+            .allowActivity(
+                id: try values.decode(String.self, forKey: .id), always: try values.decode(Bool.self, forKey: .always))
         default: throw DecodingError.dataCorruptedError(forKey: .name, in: values, debugDescription: "not an action")
         }
     }
@@ -193,16 +210,19 @@ extension PhoneAction: Codable {
         case .setNetwork(let offline): try values.encode(offline, forKey: .offline)
         case .setConnection(let connection): try values.encode(connection, forKey: .connection)
         case .setBackgroundRefresh(let on), .setAlerts(let on), .setFocus(let on), .setLowPower(let on),
-            .setWakeBudget(let on):
+            .setWakeBudget(let on), .setLiveActivities(let on):
             try values.encode(on, forKey: .on)
         case .setPermission(let permission): try values.encode(permission, forKey: .permission)
         case .setPreviews(let whenUnlocked): try values.encode(whenUnlocked, forKey: .whenUnlocked)
-        case .tapNotification(let id), .moreNotification(let id), .dismissNotification(let id):
+        case .tapNotification(let id), .moreNotification(let id), .dismissNotification(let id), .dismissActivity(let id):
             try values.encode(id, forKey: .id)
         case .replyNotification(let id, let text):
             try values.encode(id, forKey: .id)
             try values.encode(text, forKey: .text)
         case .openInbox(let richID): try values.encode(richID, forKey: .richID)
+        case .allowActivity(let id, let always):
+            try values.encode(id, forKey: .id)
+            try values.encode(always, forKey: .always)
         default: break
         }
     }

@@ -50,6 +50,10 @@ public struct PhoneSnapshot: Hashable, Sendable, Codable {
     public var unread = 0
     /// Whether a locked phone hides what notifications say.
     public var hidesPreviews = false
+    /// Whether the user lets the app show Live Activities.
+    public var liveActivities = true
+    /// The Live Activities, the most relevant first.
+    public var activities: [Activity] = []
     /// The phone's clock.
     public var time: Timestamp
 
@@ -170,6 +174,32 @@ public struct PhoneSnapshot: Hashable, Sendable, Codable {
             case id, richID = "richId", title, subtitle, body, thread, at, hasAttachment, mediaType, altText, actions
             case previewHidden
         }
+    }
+
+    /// One Live Activity. The phone has no app that draws it: it shows the values.
+    public struct Activity: Hashable, Sendable, Codable {
+        /// How it stands.
+        public enum Phase: String, Sendable, Codable, CaseIterable { case active, stale, ended }
+
+        /// The alert of a push.
+        public struct Alert: Hashable, Sendable, Codable {
+            public var title: String
+            public var body: String
+        }
+
+        /// The system's name for it.
+        public var id: String
+        /// The server's number.
+        public var number: Int64?
+        /// The name of the app's type of attributes.
+        public var type: String
+        public var attributes: JSONValue
+        public var state: JSONValue
+        public var phase: Phase
+        /// Whether the card asks the user if it may go on.
+        public var asks: Bool
+        public var alert: Alert?
+        public var startedAt: Timestamp
     }
 
     /// The question that the app asks instead of a banner while it is in the foreground.

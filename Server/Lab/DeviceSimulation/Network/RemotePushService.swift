@@ -10,15 +10,27 @@ import RichPushModel
 
 /// The push service as a simulated phone sees it. A composition adapts the local APNs to it.
 public protocol SimulatedPushService: Sendable {
-    /// The device token of an app on a device, hexadecimal. The same until the app is installed anew.
-    func register(device: String, topic: String) async throws -> String
+    /// A device token on a device, hexadecimal: that of the app has an empty name, others of its topic have one each. The same until it is
+    /// unregistered, or another is asked for by `isNew`.
+    func register(device: String, topic: String, name: String, isNew: Bool) async throws -> String
     /// The pushes for a device from now on, beginning with what was stored while it was away. A second connection of a device
     /// ends the first. The stream ends when the service does.
     func connect(device: String) async throws -> AsyncStream<IncomingPush>
-    /// The app left the device, or the device is another one: the token is good no longer, and the next `register` gives another.
-    func unregister(device: String, topic: String) async
+    /// The app left the device, the device is another one, or what the token moved is over: it is good no longer, and the next `register`
+    /// gives another.
+    func unregister(device: String, topic: String, name: String) async
     /// The device goes away; pushes are stored from now on.
     func disconnect(device: String) async
+}
+
+extension SimulatedPushService {
+    /// The token of the app.
+    public func register(device: String, topic: String) async throws -> String {
+        try await register(device: device, topic: topic, name: "", isNew: false)
+    }
+
+    /// The token of the app is good no longer.
+    func unregister(device: String, topic: String) async { await unregister(device: device, topic: topic, name: "") }
 }
 
 /// A push as it reaches a device.
@@ -31,16 +43,19 @@ public struct IncomingPush: Hashable, Sendable {
     public var collapseID: String?
     /// The app it is for.
     public var topic: String
+    /// The device token that it was sent to, in lower case; empty where that is not known.
+    public var token: String
     /// Counts up in the order of arrival, where that is known.
     var order = 0
 
     /// Describes a push.
-    public init(payload: Data, pushType: String, apnsID: String, collapseID: String?, topic: String) {
+    public init(payload: Data, pushType: String, apnsID: String, collapseID: String?, topic: String, token: String = "") {
         self.payload = payload
         self.pushType = pushType
         self.apnsID = apnsID
         self.collapseID = collapseID
         self.topic = topic
+        self.token = token.lowercased()
     }
 }
 
@@ -55,6 +70,8 @@ public struct RemotePushService: SimulatedPushService {
 
     private struct TokenRequest: Encodable {
         var topic: String
+        var name: String
+        var rotate: Bool
     }
 
     private struct TokenAnswer: Decodable {
@@ -63,6 +80,7 @@ public struct RemotePushService: SimulatedPushService {
 
     private struct PushWire: Decodable {
         var apnsId: String
+        var token: String?
         var topic: String
         var pushType: String?
         var collapseId: String?
@@ -83,11 +101,11 @@ public struct RemotePushService: SimulatedPushService {
         self.client = client
     }
 
-    public func register(device: String, topic: String) async throws -> String {
+    public func register(device: String, topic: String, name: String, isNew: Bool) async throws -> String {
         var request = HTTPClientRequest(url: "\(address)/devices/\(device)/tokens")
         request.method = .POST
         request.headers.add(name: "content-type", value: "application/json")
-        request.body = .bytes(ByteBuffer(bytes: try JSONEncoder().encode(TokenRequest(topic: topic))))
+        request.body = .bytes(ByteBuffer(bytes: try JSONEncoder().encode(TokenRequest(topic: topic, name: name, rotate: isNew))))
         let data = try await answer(to: request)
         guard let answer = try? JSONDecoder().decode(TokenAnswer.self, from: data) else {
             throw Fault(description: "\(address) does not answer as a local APNs does")
@@ -95,8 +113,8 @@ public struct RemotePushService: SimulatedPushService {
         return answer.token
     }
 
-    public func unregister(device: String, topic: String) async {
-        guard let token = try? await register(device: device, topic: topic) else { return }
+    public func unregister(device: String, topic: String, name: String) async {
+        guard let token = try? await register(device: device, topic: topic, name: name, isNew: false) else { return }
         var request = HTTPClientRequest(url: "\(address)/tokens/\(token)")
         request.method = .DELETE
         _ = try? await answer(to: request)
@@ -138,7 +156,7 @@ public struct RemotePushService: SimulatedPushService {
         else { return nil }
         return IncomingPush(
             payload: Data(wire.payload.utf8), pushType: wire.pushType ?? "alert", apnsID: wire.apnsId,
-            collapseID: wire.collapseId, topic: wire.topic)
+            collapseID: wire.collapseId, topic: wire.topic, token: wire.token ?? "")
     }
 
     /// The client's own limit ends with the head of the answer; this one counts for the body too.

@@ -47,6 +47,10 @@ extension PhoneLink {
     func show(_ content: OpenedContent) async { await phone?.route(content) }
 
     func offer(_ offer: ContentOffer) async { await phone?.ask(offer) }
+
+    func report() async -> ActivityReport { await phone?.activityReport() ?? ActivityReport() }
+
+    func end(_ activities: [Int64]) async { await phone?.endActivities(activities) }
 }
 
 extension SimulatedPhone {

@@ -35,6 +35,7 @@ extension SimulatedPhone {
         case .openInbox(let richID): try await openInbox(richID)
         case .closeContent: closeContent()
         case .openLink: try openLink()
+        case .allowActivity, .dismissActivity, .setLiveActivities, .rotateActivityTokens: try await use(activity: action)
         }
     }
 
@@ -56,6 +57,7 @@ extension SimulatedPhone {
     /// What an app does whenever it becomes active, even when no user is signed in: the server may not know the installation yet.
     private func cameToFront() async {
         guard let engine else { return }
+        await engine.activitiesChanged()
         _ = try? await engine.refresh()
         await readApp()
     }

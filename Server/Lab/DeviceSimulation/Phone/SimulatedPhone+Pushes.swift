@@ -50,6 +50,7 @@ extension SimulatedPhone {
 
     /// A push reached the phone. Returns when it was shown, or it is known that it is not.
     func receive(_ push: IncomingPush) async {
+        if push.pushType == "liveactivity", push.topic == configuration.bundleID { return await receiveActivity(push) }
         handing += 1
         defer { handing -= 1 }
         let payload = PushPayload(push.payload)

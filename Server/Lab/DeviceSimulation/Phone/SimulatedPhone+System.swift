@@ -36,7 +36,9 @@ extension SimulatedPhone {
             refreshTimer?.cancel()
             removeFiles()
         case .removeSecrets: removeFolder("keychain")
-        case .unregister: await service.unregister(device: configuration.identity.id, topic: configuration.bundleID)
+        case .unregister:
+            await service.unregister(device: configuration.identity.id, topic: configuration.bundleID)
+            await removeActivities()
         case .replace(let isInstalled): _ = system.handle(.replaced(isInstalled: isInstalled), at: clock.now)
         case .runExtension, .showNotice, .place, .refreshApp, .hold, .drop: break
         }
@@ -183,7 +185,9 @@ extension SimulatedPhone {
     private func makeEngine() throws(PhoneActionError) -> RichPushEngine {
         guard let ports = try? ports(for: .app) else { throw .notPossible("The phone's folder cannot be used") }
         let link = PhoneLink(phone: self)
-        let app = AppPorts(notifications: link, push: link, environment: link, router: link, scheduling: link)
+        let app = AppPorts(
+            notifications: link, push: link, environment: link, router: link, scheduling: link,
+            activities: configuration.activityTypes.isEmpty ? nil : link)
         return RichPushEngine(configuration: configuration.app, device: ports, app: app)
     }
 

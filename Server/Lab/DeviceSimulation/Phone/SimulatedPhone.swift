@@ -69,6 +69,11 @@ public actor SimulatedPhone {
     var bannerTimer: Task<Void, Never>?
     /// The refresh that the app wants.
     var refreshTimer: Task<Void, Never>?
+    /// What the system knows of Live Activities, and the tokens that it gave for them by name; both survive a restart.
+    var activities: ActivitySystem { didSet { if activities != oldValue { keepActivities() } } }
+    var activityTokens: [String: String] { didSet { if activityTokens != oldValue { keepActivities() } } }
+    /// Runs until one of them becomes stale or goes.
+    var activityTimer: Task<Void, Never>?
 
     /// Builds a phone in its folder. It is off the network until `start`.
     ///
@@ -103,6 +108,7 @@ public actor SimulatedPhone {
         memoryFile = configuration.folder.appendingPathComponent(SystemMemory.fileName)
         let memory = SystemMemory.read(memoryFile)
         self.memory = memory
+        (activities, activityTokens) = Self.keptActivities(in: configuration.folder)
         view = PhoneSnapshot(phone: configuration.identity, time: clock.now)
         view.badge = memory.badge
         view.user = memory.user
@@ -122,6 +128,7 @@ public actor SimulatedPhone {
         suspension?.cancel()
         bannerTimer?.cancel()
         refreshTimer?.cancel()
+        activityTimer?.cancel()
         ends += 1
         await engine?.stop()
         engine = nil
@@ -168,6 +175,8 @@ public actor SimulatedPhone {
         snapshot.wakeBudget = system.hasWakeBudget
         snapshot.backgroundRefresh = settings.backgroundRefresh
         snapshot.network = network.connection
+        snapshot.liveActivities = activities.isEnabled
+        snapshot.activities = shownActivities
         snapshot.screen = snapshot.locked ? .lock : system.process.isInFront ? appScreen : .home
         snapshot.notifications = list.entries.map(visible)
         snapshot.banner = view.banner.flatMap { list[$0.id] }.map(visible)

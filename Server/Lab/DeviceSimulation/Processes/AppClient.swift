@@ -15,6 +15,7 @@ protocol AppRole: AnyObject, Sendable {
     func didRegister(token: String) async
     func didFailToRegister(reason: String) async
     func didUnlock() async
+    func activitiesChanged() async
 
     @discardableResult
     func signIn(user: String, password: String) async throws(RichPushError) -> Session
@@ -60,7 +61,7 @@ enum FromApp: Codable, Sendable {
 
 /// The functions of `AppRole` as values.
 enum AppCall: Codable, Sendable {
-    case session, start, didUnlock, signOut, inbox, refresh
+    case session, start, didUnlock, activitiesChanged, signOut, inbox, refresh
     case didRegister(token: String)
     case didFailToRegister(reason: String)
     case signIn(user: String, password: String)
@@ -97,13 +98,17 @@ enum SystemCall: Codable, Sendable {
     case requestPermission(provisional: Bool)
     case show(OpenedContent)
     case offer(ContentOffer)
+    case activityReport
+    case endActivities([Int64])
 }
 
 /// In place of a value that there is none of.
 struct Nothing: Codable, Sendable {}
 
 /// The services of the phone's system for an app in a process of its own.
-protocol PhoneServices: NotificationPresenting, PushRegistering, AppEnvironment, BackgroundScheduling, ContentRouting {
+protocol PhoneServices:
+    ActivityHosting, NotificationPresenting, PushRegistering, AppEnvironment, BackgroundScheduling, ContentRouting
+{
     /// The app answered a call that it had answered before.
     func noteSurplusAnswer() async
 }
@@ -225,6 +230,8 @@ extension AppClient: AppRole {
 
     func didUnlock() async { _ = await ask(.didUnlock) }
 
+    func activitiesChanged() async { _ = await ask(.activitiesChanged) }
+
     func signIn(user: String, password: String) async throws(RichPushError) -> Session {
         try await value(Session.self, of: .signIn(user: user, password: password))
     }
@@ -303,6 +310,8 @@ extension PhoneServices {
         case .requestPermission(let provisional): return json(await requestPermission(provisional: provisional))
         case .show(let content): await show(content)
         case .offer(let offer): await self.offer(offer)
+        case .activityReport: return json(await report())
+        case .endActivities(let activities): await end(activities)
         }
         return json(Nothing())
     }

@@ -53,7 +53,8 @@ public enum PhoneProcessProgram {
         let log = ChannelLog { channel.send(FromApp.event($0)) }
         let ports = try setup.ports(isForApp: true, client: AsyncHTTPTransport.makeClient(), log: log)
         let app = AppPorts(
-            notifications: system, push: system, environment: system, router: system, scheduling: system)
+            notifications: system, push: system, environment: system, router: system, scheduling: system,
+            activities: setup.hasActivities ? system : nil)
         let engine = RichPushEngine(configuration: try setup.configuration(), device: ports, app: app)
         channel.send(FromApp.ready)
         while let line = await lines.next() {
@@ -124,6 +125,7 @@ private enum AppCallee {
         case .session: return json(await engine.session)
         case .start: await engine.start()
         case .didUnlock: await engine.didUnlock()
+        case .activitiesChanged: await engine.activitiesChanged()
         case .signOut: return json(try await engine.signOut())
         case .inbox: return json(try await engine.inbox())
         case .refresh: return json(try await engine.refresh())
@@ -236,6 +238,12 @@ extension SystemCaller: ContentRouting {
     func offer(_ offer: ContentOffer) async { await ask(.offer(offer)) }
 }
 
+extension SystemCaller: ActivityHosting {
+    func report() async -> ActivityReport { await ask(.activityReport, or: ActivityReport()) }
+
+    func end(_ activities: [Int64]) async { await ask(.endActivities(activities)) }
+}
+
 /// The first line that a process of a phone reads: all that app and extension are built with, and the folder that they share.
 struct ProcessSetup: Codable, Sendable {
     var backend: URL
@@ -253,6 +261,7 @@ struct ProcessSetup: Codable, Sendable {
     var limits: DeviceLimits
     var contentLimits: FileContentCache.Limits
     var slowAnswerDelay: Duration
+    var hasActivities: Bool
 
     init(_ configuration: SimulatedPhoneConfiguration) {
         backend = configuration.app.backend
@@ -270,6 +279,7 @@ struct ProcessSetup: Codable, Sendable {
         limits = configuration.app.limits
         contentLimits = configuration.contentLimits
         slowAnswerDelay = configuration.slowAnswerDelay
+        hasActivities = !configuration.activityTypes.isEmpty
     }
 
     func configuration() throws -> RichPushConfiguration {

@@ -22,6 +22,8 @@ public struct SimulatedPhoneConfiguration: Sendable {
     public var environment: String?
     /// The languages of its user, the best first.
     public var languages = ["en"]
+    /// The names of the app's types of attributes; without one it has no Live Activities.
+    public var activityTypes: [String] = []
     /// What the app says of itself.
     public var appVersion = "1.0"
     /// Where the phone keeps what a phone keeps: the app group, the key chain, the system's attachments.

@@ -41,6 +41,7 @@ struct DemoPhones: Sendable {
         var configuration = SimulatedPhoneConfiguration(
             identity: Self.identity(number), app: app, bundleID: Settings.demoTopic, folder: URL(filePath: directory + "/" + id))
         configuration.samples = Self.samples
+        configuration.activityTypes = Self.activityTypes
         if Self.owners.indices.contains(number - 1) { configuration.languages = Self.owners[number - 1].languages }
         return try SimulatedPhone(
             configuration: configuration, service: LocalPushService(apns),
@@ -54,6 +55,9 @@ struct DemoPhones: Sendable {
         return PhoneSnapshot.Identity(
             id: String(number), name: owner?.name ?? "iPhone \(number)", model: "Simulated iPhone", owner: owner?.user)
     }
+
+    /// The types of Live Activities that the demo's app has.
+    private static let activityTypes = ["DeliveryAttributes", "MatchAttributes"]
 
     static let samples: [ContentKind: SimulatedPhoneConfiguration.Sample] = [
         .image: .init(
@@ -75,7 +79,11 @@ struct LocalPushService: SimulatedPushService {
 
     init(_ apns: LocalAPNs) { self.apns = apns }
 
-    func register(device: String, topic: String) async throws -> String { apns.issueToken(device: device, topic: topic) }
+    func register(device: String, topic: String, name: String, isNew: Bool) async throws -> String {
+        isNew
+            ? apns.rotateToken(device: device, topic: topic, name: name)
+            : apns.issueToken(device: device, topic: topic, name: name)
+    }
 
     func connect(device: String) async throws -> AsyncStream<IncomingPush> {
         let pushes = apns.connect(device: device)
@@ -88,8 +96,9 @@ struct LocalPushService: SimulatedPushService {
         }
     }
 
-    func unregister(device: String, topic: String) async {
-        apns.invalidate(token: apns.issueToken(device: device, topic: topic), reason: .unregistered, at: SystemClock().now)
+    func unregister(device: String, topic: String, name: String) async {
+        let token = apns.issueToken(device: device, topic: topic, name: name)
+        apns.invalidate(token: token, reason: .unregistered, at: SystemClock().now)
     }
 
     func disconnect(device: String) async { apns.disconnect(device: device) }
@@ -100,6 +109,6 @@ extension IncomingPush {
     init(_ push: DeliveredPush) {
         self.init(
             payload: Data(push.payload), pushType: push.pushType?.rawValue ?? "alert",
-            apnsID: push.apnsID.uuidString.lowercased(), collapseID: push.collapseID, topic: push.bundleID)
+            apnsID: push.apnsID.uuidString.lowercased(), collapseID: push.collapseID, topic: push.bundleID, token: push.token)
     }
 }

@@ -200,6 +200,8 @@ extension EmulatorRoutes {
 struct PushEvent {
     private struct Wire: Encodable {
         var apnsId: String
+        /// The device token that it was sent to.
+        var token: String
         var topic: String
         var pushType: String?
         var priority: Int
@@ -215,7 +217,7 @@ struct PushEvent {
 
     var buffer: ByteBuffer {
         let wire = Wire(
-            apnsId: push.apnsID.uuidString.lowercased(), topic: push.topic, pushType: push.pushType?.rawValue,
+            apnsId: push.apnsID.uuidString.lowercased(), token: push.token, topic: push.topic, pushType: push.pushType?.rawValue,
             priority: push.priority, collapseId: push.collapseID, stored: push.storedWhileOffline,
             payload: String(validating: push.payload, as: UTF8.self) ?? Data(push.payload).base64EncodedString())
         let json = (try? JSONEncoder().encode(wire)).map { String(decoding: $0, as: UTF8.self) } ?? "{}"

@@ -34,11 +34,12 @@ struct EmulatorRoutes: Sendable {
         var relatedKeyId: String?
     }
 
-    /// `POST /devices/{device}/tokens`: a token for an app; `rotate` retires the one before.
+    /// `POST /devices/{device}/tokens`: a token for an app; `rotate` retires the one before. A topic has a token for each name.
     struct TokenRequest: AdministrationBody {
-        static let fields: Set<String> = ["topic", "rotate"]
+        static let fields: Set<String> = ["topic", "name", "rotate"]
 
         var topic: String
+        var name: String?
         var rotate: Bool?
     }
 
@@ -134,9 +135,12 @@ struct EmulatorRoutes: Sendable {
                 throw ServiceError(
                     .invalidField, "field 'topic': no app of this bundle id is known; PUT /apps/{bundle id} makes one known")
             }
+            let own = wanted.name ?? ""
+            guard own.utf8.count <= 200 else { throw ServiceError(.invalidField, "field 'name': it has at most 200 bytes") }
             let token =
                 wanted.rotate == true
-                ? apns.rotateToken(device: device, topic: wanted.topic) : apns.issueToken(device: device, topic: wanted.topic)
+                ? apns.rotateToken(device: device, topic: wanted.topic, name: own)
+                : apns.issueToken(device: device, topic: wanted.topic, name: own)
             return try Response.json(TokenAnswer(token: token))
         }
         router.delete("/tokens/{token}") { request, context in

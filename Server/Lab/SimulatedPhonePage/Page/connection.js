@@ -133,6 +133,21 @@ export async function setFaults(phone, change) {
 /** How a user of the demo is authorised: the password is the name. */
 export const basic = (user) => `Basic ${btoa(`${user}:${user}`)}`;
 
+/** Asks the app backend as a phone's user, as any other program does. Resolves to the answer, or to `null` after showing why there is none. */
+export async function askBackend(phone, method, path, body) {
+  try {
+    const answer = await fetch(path, {
+      method, credentials: "omit", headers: { Authorization: basic(phone.snapshot.user), "Content-Type": "application/json" },
+      body: body && JSON.stringify(body),
+    });
+    if (answer.ok) return answer.status === 204 ? {} : await answer.json();
+    toast((await problemOf(answer)) || `The backend refused it (${answer.status}).`);
+  } catch {
+    toast("The backend does not answer.");
+  }
+  return null;
+}
+
 /** Sends a push to a phone's user as any other program does: the rich push tutorial's call, past the phone. */
 export async function sendFromElsewhere(phone) {
   try {

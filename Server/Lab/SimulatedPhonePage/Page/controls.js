@@ -83,12 +83,16 @@ function moreSwitches(phone) {
       toggle("Three wakes an hour", snapshot.wakeBudget, (on) => phone.act("setWakeBudget", { on }), "switch-wake-budget"),
       toggle("Alerts of the app", snapshot.alerts, (on) => phone.act("setAlerts", { on }), "switch-alerts"),
     ],
+    snapshot.liveActivities !== undefined &&
+      toggle("Live Activities", snapshot.liveActivities, (on) => phone.act("setLiveActivities", { on }), "switch-activities"),
     snapshot.installed !== undefined && h("div", { class: "quiet-row", key: "life" },
       quiet("System ends app", () => phone.act("endApp"), "control-end", snapshot.installed === false),
       snapshot.installed
         ? quiet("Remove app", () => phone.act("removeApp"), "control-remove", false, "control-life")
         : quiet("Install app", () => phone.act("installApp"), "control-install", false, "control-life"),
-      quiet("Restore backup", () => phone.act("restoreBackup"), "control-restore")),
+      quiet("Restore backup", () => phone.act("restoreBackup"), "control-restore"),
+      snapshot.liveActivities !== undefined &&
+        quiet("New activity tokens", () => phone.act("rotateActivityTokens"), "control-rotate")),
   ];
 }
 

@@ -5,6 +5,7 @@ import { changed, phoneNow } from "./state.js";
 import { clockTime, dayLine } from "./format.js";
 import { swipe } from "./gestures.js";
 import { noticeCard } from "./notices.js";
+import { activityCards } from "./activities.js";
 
 /** Whether the lock screen or the notification centre is in front. */
 export function isCovered({ snapshot, view }) {
@@ -30,6 +31,7 @@ export function cover(phone) {
         class: "round-glass", type: "button", "aria-label": "Clear all notifications", onclick: () => phone.act("clearNotifications"),
         "data-testid": "clear-notifications", key: "clear",
       }, icon("close"))),
+    activityCards(phone),
     !snapshot.locked && notices.length === 0 && h("p", { class: "centre-empty", key: "empty" }, "No notifications"),
     groups(notices).map((group) => noticeGroup(phone, group))),
   h("div", { class: "cover-foot", "aria-hidden": "true" },

@@ -2,7 +2,7 @@
 import { h } from "./dom.js";
 import { icon } from "./icons.js";
 import { state, view, changed, keep, kept } from "./state.js";
-import { sendFromElsewhere, setSideBySide } from "./connection.js";
+import { askBackend, sendFromElsewhere, setSideBySide } from "./connection.js";
 import { toast } from "./toast.js";
 
 /** Long enough to see the phone change before the push arrives. */
@@ -64,6 +64,8 @@ function nextThings() {
     h("div", { class: "tries" },
       tryButton("home", "Home, then a push", "A banner slides down", ready, () => pushAfter("home")),
       tryButton("lock", "Lock, then a push", "It waits on the lock screen", ready, () => pushAfter("lock")),
+      state.selected?.snapshot?.liveActivities !== undefined
+        && tryButton("pulse", "A delivery comes closer", "A Live Activity on the lock screen", ready, followDelivery),
       tryButton("quit", "Force quit, then a push", "Silent: iOS wakes no such app", ready, () => pushAfter("terminate")),
       state.phones.length > 1 && tryButton("columns", "All phones side by side", "Two of alice, one of bob", true, showAll)),
     h("button", { class: "guide-skip", type: "button", onclick: () => remember(false) }, "Show the first steps"));
@@ -101,6 +103,36 @@ async function pushAfter(name) {
     if (await bring(phone, name)) {
       await new Promise((resolve) => setTimeout(resolve, SEEN_MILLISECONDS));
       await sendFromElsewhere(phone);
+    }
+  } finally {
+    view.trying = false;
+  }
+}
+
+/** What the delivery says, from the start to the end. */
+const DELIVERY = [
+  { stage: "Packed", minutes: 40 }, { stage: "On the way", minutes: 25 }, { stage: "Round the corner", minutes: 4 },
+  { stage: "Delivered", minutes: 0 },
+];
+const STAGE_MILLISECONDS = 4000;
+
+/** A shop's server starts a Live Activity, changes it and ends it. */
+async function followDelivery() {
+  const phone = state.selected;
+  if (view.trying || !phone) return;
+  view.trying = true;
+  try {
+    if (!(await bring(phone, "lock"))) return;
+    const started = await askBackend(phone, "POST", "/api/v1/activities", {
+      attributesType: "DeliveryAttributes", attributes: { order: "Order 4711" }, state: DELIVERY[0],
+      alert: { title: "Your order", body: "It is packed." }, audience: `username:${phone.snapshot.user}`,
+    });
+    if (!started) return;
+    for (const stage of DELIVERY.slice(1)) {
+      await new Promise((resolve) => setTimeout(resolve, STAGE_MILLISECONDS));
+      const isLast = stage === DELIVERY.at(-1);
+      const alert = isLast ? undefined : { title: "Your order", body: `${stage.stage}: ${stage.minutes} minutes` };
+      if (!(await askBackend(phone, "PATCH", `/api/v1/activities/${started.id}`, { state: stage, end: isLast, alert }))) return;
     }
   } finally {
     view.trying = false;

@@ -21,6 +21,11 @@ export class Handset {
       replyTo: null,
       reply: "",
       openGroups: new Set(),
+      /** Whether the Dynamic Island is open, and the alerts that it was opened for. */
+      islandOpen: false,
+      islandAlerting: false,
+      islandAlerts: undefined,
+      islandTimer: null,
       optionsOpen: false,
       linkConfirm: false,
       zoomed: false,

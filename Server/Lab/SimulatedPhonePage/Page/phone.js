@@ -8,6 +8,7 @@ import { springboard } from "./springboard.js";
 import { appLayer, isAppOpen } from "./app.js";
 import { cover, isCovered } from "./cover.js";
 import { banner, expandedNotice } from "./notices.js";
+import { island } from "./activities.js";
 
 export function device(phone) {
   const { snapshot } = phone;
@@ -41,7 +42,7 @@ function layers(phone) {
     banner(phone),
     expandedNotice(phone),
     statusBar(phone),
-    h("div", { class: "island", "aria-hidden": "true", key: "island" }, h("span", { class: "lens" })),
+    island(phone),
     homeIndicator(phone),
   ];
 }

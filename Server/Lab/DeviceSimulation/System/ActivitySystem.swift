@@ -1,0 +1,189 @@
+import RichPushModel
+
+#if canImport(FoundationEssentials)
+    import FoundationEssentials
+#else
+    import Foundation
+#endif
+
+/// What the operating system of a phone does with Live Activities: a value without a clock, a disk or a network
+/// (Reference/LiveActivities.md#1-2 and #2).
+struct ActivitySystem: Hashable, Sendable, Codable {
+    /// One activity on the phone.
+    struct Item: Hashable, Sendable, Codable {
+        /// The name that the system gives it.
+        var id: String
+        var type: String
+        var attributes: JSONValue
+        var state: JSONValue
+        /// The `timestamp` of the newest content.
+        var stamp: Int64
+        var staleAt: Timestamp?
+        var relevance = 0.0
+        var startedAt: Timestamp
+        var endedAt: Timestamp?
+        /// When the system takes it from the lock screen.
+        var removedAt: Timestamp?
+        /// Whether the user has answered the question whether the app may go on. Until then there is no update token.
+        var isAllowed: Bool
+        /// The alert of the newest push that had one.
+        var alert: PhoneSnapshot.Activity.Alert?
+
+        /// The number that the server put into the attributes.
+        var number: Int64? { attributes.members?[ActivityKey.id]?.wholeNumber }
+        var revision: Int64? { state.members?[ActivityKey.revision]?.wholeNumber }
+
+        func isStale(at now: Timestamp) -> Bool { staleAt.map { $0 <= now } ?? false }
+    }
+
+    /// Why a push did nothing, although APNs has taken it.
+    enum Drop: String, Hashable, Sendable {
+        case disabled = "Live Activities of this app are off"
+        case noAlert = "a start without an alert"
+        case unknownType = "the app has no such type of attributes"
+        case malformed = "a part is missing or of another type"
+        case tooLarge = "attributes and state have more than 4 KB"
+        case tooMany = "the app has five already"
+        case ended = "the activity is over, or its token is another's"
+        case outdated = "a newer content is shown already"
+    }
+
+    /// What became of a push.
+    enum Outcome: Hashable, Sendable {
+        case started(String)
+        case updated(String, alerts: Bool)
+        case ended(String)
+        case dropped(Drop)
+    }
+
+    static let maximumCount = 5
+    private static let maximumBytes = 4096
+    private static let lifetime: Duration = .seconds(8 * 3600)
+    private static let afterlife: Duration = .seconds(4 * 3600)
+
+    /// The user's switch.
+    var isEnabled = true
+    /// Whether the user has answered the question once for all.
+    var isAlwaysAllowed = false
+    private(set) var items: [Item] = []
+
+    /// Takes in a push to the start token of a type, where `target` is absent, or to the token of an activity.
+    mutating func receive(
+        _ payload: Data, startOf type: String?, target: String?, knownTypes: [String], newID: String, at now: Timestamp
+    ) -> Outcome {
+        expire(at: now)
+        guard let aps = (try? JSONDecoder().decode(JSONValue.self, from: payload))?.members?["aps"]?.members,
+            let stamp = aps["timestamp"]?.wholeNumber, let state = aps["content-state"], state.members != nil
+        else { return .dropped(.malformed) }
+        switch aps["event"] {
+        case .text("start"): return start(aps, state, stamp, of: type, knownTypes, newID, at: now)
+        case .text("update"), .text("end"): return change(aps, state, stamp, of: target, at: now)
+        default: return .dropped(.malformed)
+        }
+    }
+
+    private mutating func start(
+        _ aps: [String: JSONValue], _ state: JSONValue, _ stamp: Int64, of type: String?, _ known: [String], _ newID: String,
+        at now: Timestamp
+    ) -> Outcome {
+        guard isEnabled else { return .dropped(.disabled) }
+        guard let alert = Self.alert(in: aps) else { return .dropped(.noAlert) }
+        guard case .text(let name)? = aps["attributes-type"], let attributes = aps["attributes"], attributes.members != nil
+        else { return .dropped(.malformed) }
+        guard known.contains(name), type == name else { return .dropped(.unknownType) }
+        let size = [attributes, state].reduce(0) { $0 + ((try? JSONEncoder().encode($1).count) ?? 0) }
+        guard size <= Self.maximumBytes else { return .dropped(.tooLarge) }
+        guard items.count(where: { $0.endedAt == nil }) < Self.maximumCount else { return .dropped(.tooMany) }
+        var item = Item(
+            id: newID, type: name, attributes: attributes, state: state, stamp: stamp, startedAt: now, isAllowed: isAlwaysAllowed)
+        item.alert = alert
+        item.take(aps)
+        items.append(item)
+        return .started(newID)
+    }
+
+    private mutating func change(
+        _ aps: [String: JSONValue], _ state: JSONValue, _ stamp: Int64, of target: String?, at now: Timestamp
+    ) -> Outcome {
+        guard let index = items.firstIndex(where: { $0.id == target && $0.endedAt == nil }) else { return .dropped(.ended) }
+        guard stamp > items[index].stamp else { return .dropped(.outdated) }
+        (items[index].state, items[index].stamp) = (state, stamp)
+        items[index].take(aps)
+        let alert = Self.alert(in: aps)
+        if let alert { items[index].alert = alert }
+        guard aps["event"] == .text("end") else { return .updated(items[index].id, alerts: alert != nil) }
+        items[index].endedAt = now
+        let latest = now + Self.afterlife
+        let wish = aps["dismissal-date"]?.wholeNumber.map { Timestamp(seconds: $0) }
+        items[index].removedAt = min(wish ?? latest, latest)
+        expire(at: now)
+        return .ended(target ?? "")
+    }
+
+    /// What starts in the app itself needs no answer of the user.
+    mutating func start(
+        type: String, attributes: JSONValue, state: JSONValue, id: String, at now: Timestamp
+    ) -> Drop? {
+        expire(at: now)
+        guard isEnabled else { return .disabled }
+        guard items.count(where: { $0.endedAt == nil }) < Self.maximumCount else { return .tooMany }
+        items.append(
+            Item(
+                id: id, type: type, attributes: attributes, state: state, stamp: 0, startedAt: now, isAllowed: true))
+        return nil
+    }
+
+    /// The user's answer to the question.
+    mutating func allow(_ id: String, always: Bool) {
+        if always { isAlwaysAllowed = true }
+        for index in items.indices where always || items[index].id == id { items[index].isAllowed = true }
+    }
+
+    /// The user swiped it away, or the app ended it at once. Whether it was there.
+    mutating func remove(_ id: String) -> Bool {
+        let count = items.count
+        items.removeAll { $0.id == id }
+        return items.count < count
+    }
+
+    /// The app is gone, or the user has switched its activities off.
+    mutating func removeAll() { items = [] }
+
+    /// Ends what has lived too long, and removes what has been there long enough.
+    mutating func expire(at now: Timestamp) {
+        for index in items.indices where items[index].endedAt == nil && items[index].startedAt + Self.lifetime <= now {
+            let end = items[index].startedAt + Self.lifetime
+            (items[index].endedAt, items[index].removedAt) = (end, end + Self.afterlife)
+        }
+        items.removeAll { $0.removedAt.map { $0 <= now } ?? false }
+    }
+
+    /// When something changes by itself next.
+    func nextChange(after now: Timestamp) -> Timestamp? {
+        items.flatMap { item in
+            [
+                item.endedAt == nil ? item.startedAt + Self.lifetime : nil, item.endedAt == nil ? item.staleAt : nil,
+                item.removedAt,
+            ]
+        }
+        .compactMap(\.self).filter { $0 > now }.min()
+    }
+
+    private static func alert(in aps: [String: JSONValue]) -> PhoneSnapshot.Activity.Alert? {
+        guard let alert = aps["alert"]?.members, case .text(let title)? = alert["title"], case .text(let body)? = alert["body"],
+            !title.isEmpty, !body.isEmpty
+        else { return nil }
+        return .init(title: title, body: body)
+    }
+}
+
+extension ActivitySystem.Item {
+    fileprivate mutating func take(_ aps: [String: JSONValue]) {
+        staleAt = aps["stale-date"]?.wholeNumber.map { Timestamp(seconds: $0) }
+        switch aps["relevance-score"] {
+        case .integer(let score)?: relevance = Double(score)
+        case .number(let score)?: relevance = score
+        default: break
+        }
+    }
+}

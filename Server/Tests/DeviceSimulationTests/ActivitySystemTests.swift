@@ -1,0 +1,121 @@
+import Foundation
+import RichPushModel
+import Testing
+
+@testable import DeviceSimulation
+
+@Suite("What the operating system does with Live Activities")
+struct ActivitySystemTests {
+    private static let now = Timestamp(seconds: 1_800_000_000)
+    private static let start = """
+        {"aps": {"timestamp": 100, "event": "start", "content-state": {"stage": "packed"}, "attributes-type": "Trip",
+            "attributes": {"clarionActivity": 7}, "alert": {"title": "Your order", "body": "It is packed."}}}
+        """
+
+    private func received(
+        _ payload: String, in system: inout ActivitySystem, to target: String? = nil, after seconds: Int64 = 0
+    ) -> ActivitySystem.Outcome {
+        system.receive(
+            Data(payload.utf8), startOf: target == nil ? "Trip" : nil, target: target, knownTypes: ["Trip"], newID: "a",
+            at: Self.now + .seconds(seconds))
+    }
+
+    private func started() -> ActivitySystem {
+        var system = ActivitySystem()
+        _ = received(Self.start, in: &system)
+        return system
+    }
+
+    private static func update(_ stamp: Int64, _ more: String = "", event: String = "update") -> String {
+        #"{"aps": {"timestamp": \#(stamp), "event": "\#(event)", "content-state": {"stage": "\#(stamp)"}\#(more)}}"#
+    }
+
+    @Test("a start shows the activity and asks the user")
+    func starts() {
+        var system = ActivitySystem()
+        #expect(received(Self.start, in: &system) == .started("a"))
+        #expect(system.items.first?.number == 7)
+        #expect(system.items.first?.isAllowed == false)
+        system.allow("a", always: true)
+        #expect(system.items.first?.isAllowed == true)
+    }
+
+    @Test("a start that iOS drops without a word is dropped with a reason", arguments: drops)
+    func dropped(change: [String: String], reason: ActivitySystem.Drop) {
+        var system = ActivitySystem()
+        let payload = change.reduce(Self.start) { $0.replacingOccurrences(of: $1.key, with: $1.value) }
+        #expect(received(payload, in: &system) == .dropped(reason))
+        #expect(system.items.isEmpty)
+    }
+
+    private static let drops: [([String: String], ActivitySystem.Drop)] = [
+        ([#""title": "Your order", "#: ""], .noAlert), (["It is packed.": ""], .noAlert),
+        ([#""attributes-type": "Trip""#: #""attributes-type": "App.Trip""#], .unknownType),
+        ([#""content-state": {"stage": "packed"}"#: #""content-state": 5"#], .malformed),
+        ([#""timestamp": 100, "#: ""], .malformed), (["packed\"}": String(repeating: "x", count: 4096) + "\"}"], .tooLarge),
+    ]
+
+    @Test("nothing starts while the user has switched activities off, nor beyond five")
+    func limits() {
+        var system = ActivitySystem()
+        system.isEnabled = false
+        #expect(received(Self.start, in: &system) == .dropped(.disabled))
+        system.isEnabled = true
+        for _ in 0..<5 { _ = received(Self.start, in: &system) }
+        #expect(received(Self.start, in: &system) == .dropped(.tooMany))
+    }
+
+    @Test("an older or equal timestamp changes nothing")
+    func order() {
+        var system = started()
+        #expect(received(Self.update(102), in: &system, to: "a") == .updated("a", alerts: false))
+        #expect(received(Self.update(102), in: &system, to: "a") == .dropped(.outdated))
+        #expect(received(Self.update(101), in: &system, to: "a") == .dropped(.outdated))
+        #expect(system.items.first?.state == .object(["stage": .text("102")]))
+    }
+
+    @Test("after the end all is ignored, and the card goes at its time, four hours later at most")
+    func end() {
+        var system = started()
+        #expect(received(Self.update(101, event: "end"), in: &system, to: "a") == .ended("a"))
+        #expect(received(Self.update(102), in: &system, to: "a") == .dropped(.ended))
+        system.expire(at: Self.now + .seconds(4 * 3600 - 1))
+        #expect(system.items.count == 1)
+        system.expire(at: Self.now + .seconds(4 * 3600))
+        #expect(system.items.isEmpty)
+    }
+
+    @Test("a dismissal date in the past removes the card at once")
+    func dismissal() {
+        var system = started()
+        _ = received(Self.update(101, #", "dismissal-date": 1"#, event: "end"), in: &system, to: "a")
+        #expect(system.items.isEmpty)
+    }
+
+    @Test("it is stale from its date on, until an update moves it")
+    func stale() {
+        var system = started()
+        let soon = Self.now.seconds + 60
+        _ = received(Self.update(101, #", "stale-date": \#(soon)"#), in: &system, to: "a")
+        #expect(system.nextChange(after: Self.now) == Timestamp(seconds: soon))
+        #expect(system.items.first?.isStale(at: Self.now + .seconds(60)) == true)
+        _ = received(Self.update(102), in: &system, to: "a", after: 61)
+        #expect(system.items.first?.isStale(at: Self.now + .seconds(62)) == false)
+    }
+
+    @Test("the system ends it after eight hours")
+    func lifetime() {
+        var system = started()
+        system.expire(at: Self.now + .seconds(8 * 3600))
+        #expect(system.items.first?.endedAt == Self.now + .seconds(8 * 3600))
+        #expect(received(Self.update(200), in: &system, to: "a", after: 8 * 3600) == .dropped(.ended))
+    }
+
+    @Test("an update may carry an alert, which is said")
+    func alert() {
+        var system = started()
+        let alert = #", "alert": {"title": "Look", "body": "It is near."}"#
+        #expect(received(Self.update(101, alert), in: &system, to: "a") == .updated("a", alerts: true))
+        #expect(system.items.first?.alert?.body == "It is near.")
+    }
+}
