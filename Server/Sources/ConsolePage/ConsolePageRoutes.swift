@@ -52,7 +52,7 @@ public struct ConsolePageRoutes: Sendable {
         "schedules": PackageResources.schedules_js, "send": PackageResources.send_js, "sends": PackageResources.sends_js,
         "settings": PackageResources.settings_js,
         "shell": PackageResources.shell_js, "signin": PackageResources.signin_js, "split": PackageResources.split_js,
-        "templates": PackageResources.templates_js,
+        "activities": PackageResources.activities_js, "templates": PackageResources.templates_js,
         "webhooks": PackageResources.webhooks_js,
     ]
 

@@ -15,6 +15,7 @@ struct Clarion: AsyncParsableCommand {
             DemoHandOver.self, ServeCommand.self, EmulatorHandOver.self, PhoneHandOver.self, SendNotificationCommand.self,
             KeysCommand.self,
             StatusCommand.self, ExplainCommand.self, SendsCommand.self, SchedulesCommand.self, TemplatesCommand.self,
+            ActivityCommand.self,
             RecallCommand.self,
             HubCommand.self, UserCommand.self, ConsoleCommand.self, KeyCommand.self,
             TokenCommand.self, AuditCommand.self, ConfigCommand.self,

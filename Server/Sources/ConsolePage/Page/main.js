@@ -42,13 +42,15 @@ function later(title, load) {
 }
 
 const compose = later("Compose", () => import("./compose.js").then((module) => module.compose));
+const activities = later("Live Activities", () => import("./activities.js").then((module) => module.activities));
+const activity = later("Live Activity", () => import("./activities.js").then((module) => module.activity));
 const templates = later("Templates", () => import("./templates.js").then((module) => module.templates));
 const template = later("Template", () => import("./templates.js").then((module) => module.template));
 
 /** A screen is called with the address and what draws it again; it returns its title, its view and what ends it. */
-const SCREENS = { home, sends, compose, schedules, templates, people, webhooks, keys, hubs, audit, settings, health };
+const SCREENS = { home, sends, compose, schedules, activities, templates, people, webhooks, keys, hubs, audit, settings, health };
 /** Those that show one thing, when the address has its id. */
-const DETAILS = { sends: send, people: person, templates: template };
+const DETAILS = { sends: send, people: person, templates: template, activities: activity };
 
 let shown = null;
 let frame = 0;

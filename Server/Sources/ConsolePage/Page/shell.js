@@ -10,6 +10,7 @@ const PLACES = [
   { name: "compose", title: "Compose", symbol: "compose", isFor: () => may("send", "own") },
   { name: "sends", title: "Sends", symbol: "send", isFor: () => may("read-the-status-of-a-send", "own") },
   { name: "schedules", title: "Schedules", symbol: "calendar", isFor: () => may("read-the-status-of-a-send", "own") },
+  { name: "activities", title: "Live Activities", symbol: "pulse", isFor: () => may("read-the-status-of-a-send", "own") },
   { name: "templates", title: "Templates", symbol: "text", isFor: () => may("read-message-templates") },
   { name: "people", title: "People", symbol: "person", isFor: () => may("read-users") },
   { name: "hubs", title: "Hubs", symbol: "tower", isFor: () => may("read-hubs") },
@@ -17,7 +18,7 @@ const PLACES = [
   { name: "webhooks", title: "Webhooks", symbol: "hook", isFor: () => may("manage-webhooks") },
   { name: "audit", title: "Audit", symbol: "story", isFor: () => may("read-the-audit") },
   { name: "settings", title: "Settings", symbol: "sliders", isFor: () => may("read-the-settings") },
-  { name: "health", title: "Health", symbol: "pulse", isFor: () => true },
+  { name: "health", title: "Health", symbol: "check", isFor: () => true },
 ];
 
 const THEMES = { auto: "auto", light: "sun", dark: "moon" };

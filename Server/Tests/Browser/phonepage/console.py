@@ -17,7 +17,7 @@ from .access import CONTRAST, active, press_keys, tab_to
 from .page import DEADLINE, Failure, send_from_elsewhere
 
 # One of each kind of screen; a person and a send are added when they are known.
-SCREENS = ["home", "compose", "sends", "schedules", "templates", "people", "hubs", "keys", "webhooks", "audit", "settings", "health"]
+SCREENS = ["home", "compose", "sends", "schedules", "activities", "templates", "people", "hubs", "keys", "webhooks", "audit", "settings", "health"]
 
 
 def heading(page):
@@ -707,6 +707,35 @@ def show(page, screen):
     page.settled()
 
 
+def a_live_activity_is_started_changed_and_ended(page, user):
+    go(page, "activities", "Live Activities")
+    page.press("start-activity")
+    fill(page, "type", "DeliveryAttributes", "dialog")
+    fill(page, "attributes", '{"order": "4711"}', "dialog")
+    fill(page, "state", "not an object", "dialog")
+    fill(page, "audience", f"username:{user}", "dialog")
+    fill(page, "title", "Your order", "dialog")
+    fill(page, "body", "It is packed.", "dialog")
+    page.press("confirm")
+    page.wait("what is wrong", lambda: "State is not valid JSON" in text_of(page, "dialog"))
+    fill(page, "state", '{"stage": "packed"}', "dialog")
+    page.press("confirm")
+    page.wait("the activity", lambda: (heading(page) or "").startswith("DeliveryAttributes "))
+    has(page, "packed", "active")
+    page.shot("console-activity")
+    page.press("change-activity")
+    fill(page, "state", '{"stage": "on the way"}', "dialog")
+    page.press("confirm")
+    has(page, "on the way")
+    page.press("end-activity")
+    page.press("confirm")
+    has(page, "ended")
+    if page.find("change-activity"):
+        raise Failure("an activity that has ended can be changed")
+    go(page, "activities", "Live Activities")
+    has(page, "DeliveryAttributes", "on the way")
+
+
 def every_screen_fits_and_can_be_read(page, user):
     addresses = screens(page)
     for width, mobile in ((1320, False), (390, True), (320, True)):
@@ -834,6 +863,6 @@ STEPS = [
     a_picture_is_shown_before_it_is_sent, mistakes_are_named_before_anything_leaves,
     a_large_audience_is_confirmed_by_its_number, a_second_factor_signs_in_with_the_password, a_schedule_is_made_and_cancelled, a_proposal_is_approved_or_declined, a_send_goes_by_the_clock_of_each_device, a_send_has_a_text_for_each_language, groups_get_texts_of_their_own_and_are_counted, a_template_is_saved_filled_and_changed, a_person_is_added_and_erased, a_key_is_shown_once,
     a_hub_is_added_and_removed, a_setting_is_found_with_its_origin, a_webhook_is_tried_and_removed, a_webhook_that_may_not_be_is_refused_with_the_reason, what_was_done_is_in_the_audit, health_shows_the_checks, home_shows_how_fast_sends_begin,
-    every_screen_fits_and_can_be_read, a_long_list_keeps_the_document_small, the_keyboard_is_enough, the_first_screen_is_light, a_person_is_found_changed_and_signed_out,
+    a_live_activity_is_started_changed_and_ended, every_screen_fits_and_can_be_read, a_long_list_keeps_the_document_small, the_keyboard_is_enough, the_first_screen_is_light, a_person_is_found_changed_and_signed_out,
     a_session_that_ended_asks_to_sign_in,
 ]
