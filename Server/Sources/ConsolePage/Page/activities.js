@@ -101,7 +101,7 @@ function body(shown, found) {
       ["Phase", phase(shown)], ["Sender", shown.sender], ["Audience", shown.audience], ["Started", time(shown.createdAt)],
       ["Ends by itself", isActive && time(shown.endsAt)], ["Ended", shown.endedAt && time(shown.endedAt)],
       ["Out of date from", shown.staleAt && time(shown.staleAt)],
-      ["Revision", `${shown.revision}, of which ${shown.sentRevision} was sent`], ["Latest failure", shown.fault],
+      ["Revision", String(shown.revision)], ["Sent revision", String(shown.sentRevision)], ["Latest failure", shown.fault],
     ])),
     card("State", { key: "state" }, h("pre", { class: "secret", "data-testid": "activity-state" }, json(shown.state))),
     shown.attributes && card("Attributes", { key: "attributes" }, h("pre", { class: "secret" }, json(shown.attributes))),
