@@ -27,7 +27,8 @@ extension ScriptedBackend {
     ) -> TransportResponse {
         if request.url.path.hasSuffix("/activities") {
             guard bearer(authorization, state) else { return problem(401) }
-            return json(ActivityReportAnswer(ended: state.endedActivities), 200)
+            let named = (try? JSONDecoder().decode(ActivityReport.self, from: request.body ?? Data()))?.activities.map(\.id) ?? []
+            return json(ActivityReportAnswer(ended: state.endedActivities.filter(named.contains)), 200)
         }
         if request.method == "DELETE" {
             guard bearer(authorization, state) || user(authorization, state) != nil else { return problem(401) }
