@@ -173,12 +173,10 @@ struct ActivityCommand: AsyncParsableCommand {
 
         func run() async throws {
             try await server.client().use { client in
-                var (activities, next) = ([ActivityStatus](), String?.none)
-                repeat {
-                    let page = try await client.activities(before: next, limit: min(100, limit - activities.count))
-                    activities += page.activities
-                    next = page.next
-                } while next != nil && activities.count < limit
+                let activities = try await everyPage(limit: limit) { cursor, count in
+                    let page = try await client.activities(before: cursor, limit: count)
+                    return (page.activities, page.next)
+                }
                 print(json ? try JSONOutput.text(of: activities) : Self.table(activities).description)
             }
         }

@@ -206,6 +206,21 @@ struct BackendHTTPClient: Sendable {
     }
 }
 
+/// Reads the pages of a list, at most `limit` items. `read` takes a cursor and how many items the page may have, and returns the items and
+/// the cursor of the next page.
+func everyPage<Item>(
+    from cursor: String? = nil, limit: Int = .max, _ read: (String?, Int) async throws -> ([Item], String?)
+) async throws -> [Item] {
+    var (items, next) = ([Item](), cursor)
+    repeat {
+        // A server whose own limit is lower returns fewer.
+        let (page, following) = try await read(next, min(100, limit - items.count))
+        items += page
+        next = following
+    } while next != nil && items.count < limit
+    return items
+}
+
 extension ServerArguments {
     /// Signs with the service key in the environment, if there is one and no user is named by an option; else as a user.
     func client() throws -> BackendHTTPClient {

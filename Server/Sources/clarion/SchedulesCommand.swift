@@ -112,14 +112,11 @@ struct SchedulesCommand: AsyncParsableCommand {
 
         func run() async throws {
             try await server.client().use { client in
-                var (schedules, next) = ([ScheduleStatus](), String?.none)
-                repeat {
+                let schedules = try await everyPage(limit: limit) { cursor, count in
                     let page = try await client.schedules(
-                        state: proposed ? "proposed" : all ? nil : "waiting", before: next,
-                        limit: min(100, limit - schedules.count))
-                    schedules += page.schedules
-                    next = page.next
-                } while next != nil && schedules.count < limit
+                        state: proposed ? "proposed" : all ? nil : "waiting", before: cursor, limit: count)
+                    return (page.schedules, page.next)
+                }
                 print(json ? try JSONOutput.text(of: schedules) : ScheduleTable.table(schedules).description)
             }
         }

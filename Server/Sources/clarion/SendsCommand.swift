@@ -21,8 +21,6 @@ struct SendsCommand: AsyncParsableCommand {
 
     /// The most sends of one call, so that a slip does not ask for thousands.
     private static let limits = 1...1_000
-    /// What the server gives in one page.
-    private static let page = 50
 
     @OptionGroup var server: ServerArguments
 
@@ -53,13 +51,10 @@ struct SendsCommand: AsyncParsableCommand {
 
     func run() async throws {
         try await server.client().use { client in
-            var (sends, next) = ([SendListEntry](), before.map { "\($0)" })
-            repeat {
-                let page = try await client.sends(
-                    sender: sender, since: since, until: until, before: next, limit: min(Self.page, limit - sends.count))
-                sends += page.sends
-                next = page.next
-            } while next != nil && sends.count < limit
+            let sends = try await everyPage(from: before.map { "\($0)" }, limit: limit) { cursor, count in
+                let page = try await client.sends(sender: sender, since: since, until: until, before: cursor, limit: count)
+                return (page.sends, page.next)
+            }
             print(json ? try JSONOutput.text(of: sends) : Self.table(sends).description)
         }
     }

@@ -20,12 +20,10 @@ struct TemplatesCommand: AsyncParsableCommand {
 
         func run() async throws {
             try await server.client().use { client in
-                var (templates, next) = ([MessageTemplate](), String?.none)
-                repeat {
-                    let page = try await client.messageTemplates(after: next)
-                    templates += page.templates
-                    next = page.next
-                } while next != nil
+                let templates = try await everyPage { cursor, _ in
+                    let page = try await client.messageTemplates(after: cursor)
+                    return (page.templates, page.next)
+                }
                 guard !json else { return print(try JSONOutput.text(of: templates)) }
                 let rows = templates.map { template in
                     [
