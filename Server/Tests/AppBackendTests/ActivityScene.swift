@@ -59,6 +59,16 @@ final class ActivityScene: Sendable {
         return phone
     }
 
+    /// A phone that shows an activity and has reported the activity's token.
+    func following(_ user: String = "alice") async throws -> (ActivityPhone, ActivityStatus) {
+        let phone = try await phone(user)
+        let activity = try await start(to: "username:\(user)")
+        try await work()
+        phone.giveTokens()
+        try await report(phone)
+        return (phone, activity)
+    }
+
     @discardableResult
     func report(_ phone: ActivityPhone) async throws -> ActivityReportAnswer {
         let answer = try await backend.reportActivities(phone.report, of: phone.installation, for: phone.principal!)

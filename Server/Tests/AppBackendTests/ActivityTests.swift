@@ -25,11 +25,7 @@ struct ActivityTests {
     @Test("a change reaches a device whose token is known, and counts as its latest revision")
     func changes() async throws {
         let scene = try await ActivityScene()
-        let alice = try await scene.phone("alice")
-        let activity = try await scene.start()
-        try await scene.work()
-        alice.giveTokens()
-        try await scene.report(alice)
+        let (alice, activity) = try await scene.following()
         try await scene.pass(seconds: 2)
         try await scene.change(activity.id, stage: "on the way")
         try await scene.work()
@@ -93,11 +89,7 @@ struct ActivityTests {
     @Test("of changes within a second devices get the newest, and every stamp is higher than the one before")
     func coalesced() async throws {
         let scene = try await ActivityScene()
-        let alice = try await scene.phone("alice")
-        let activity = try await scene.start()
-        try await scene.work()
-        alice.giveTokens()
-        try await scene.report(alice)
+        let (alice, activity) = try await scene.following()
         try await scene.pass(seconds: 2)
         let before = alice.stamps.count
         for number in 1...30 { try await scene.change(activity.id, stage: "\(number)") }
@@ -111,11 +103,7 @@ struct ActivityTests {
     @Test("an alert is shown once, also when another change takes the place of its own")
     func alerts() async throws {
         let scene = try await ActivityScene()
-        let alice = try await scene.phone("alice")
-        let activity = try await scene.start()
-        try await scene.work()
-        alice.giveTokens()
-        try await scene.report(alice)
+        let (alice, activity) = try await scene.following()
         try await scene.pass(seconds: 2)
         #expect(alice.alerts == 1)
         try await scene.change(activity.id, stage: "a")
@@ -132,11 +120,7 @@ struct ActivityTests {
     @Test("a dead token of an activity goes, and its device gets what it is sent")
     func deadToken() async throws {
         let scene = try await ActivityScene()
-        let alice = try await scene.phone("alice")
-        let activity = try await scene.start()
-        try await scene.work()
-        alice.giveTokens()
-        try await scene.report(alice)
+        let (alice, activity) = try await scene.following()
         try await scene.pass(seconds: 2)
         // Another token, of which the server does not know yet.
         alice.giveTokens(anew: true)
@@ -158,11 +142,7 @@ struct ActivityTests {
     @Test("an ordinary send reaches the app's token alone")
     func kindsApart() async throws {
         let scene = try await ActivityScene()
-        let alice = try await scene.phone("alice")
-        _ = try await scene.start()
-        try await scene.work()
-        alice.giveTokens()
-        try await scene.report(alice)
+        _ = try await scene.following()
         let count = try await scene.backend.countAudience("username:alice", for: scene.shop)
         #expect(count.targets == 1)
     }
@@ -188,11 +168,7 @@ struct ActivityTests {
     @Test("what another user started on the device is over for the next one, and nothing more of it comes")
     func changedHands() async throws {
         let scene = try await ActivityScene()
-        let alice = try await scene.phone("alice")
-        let activity = try await scene.start()
-        try await scene.work()
-        alice.giveTokens()
-        try await scene.report(alice)
+        let (alice, activity) = try await scene.following()
         try await scene.backend.deleteInstallation(id: alice.installation, for: try #require(alice.principal))
         let bob = try await scene.test.user("bob")
         _ = try await scene.backend.putInstallation(
@@ -224,11 +200,7 @@ struct ActivityTests {
     @Test("a report that leaves a token out keeps it, and a full list without an activity ends it")
     func reports() async throws {
         let scene = try await ActivityScene()
-        let alice = try await scene.phone("alice")
-        let activity = try await scene.start()
-        try await scene.work()
-        alice.giveTokens()
-        try await scene.report(alice)
+        let (alice, activity) = try await scene.following()
         let principal = try #require(alice.principal)
         _ = try await scene.backend.reportActivities(
             ActivityReport(activities: [.init(id: activity.id, state: "active")]), of: alice.installation, for: principal)
