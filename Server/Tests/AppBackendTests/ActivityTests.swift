@@ -3,6 +3,7 @@ import Foundation
 import PushHub
 import RichPushModel
 import ServiceErrors
+import TagExpressions
 import Testing
 
 @testable import AppBackend
@@ -251,6 +252,21 @@ struct ActivityTests {
     }
 
     @Test("eight hours after its start an activity is over")
+    @Test("a start that a crash kept back until its state was stale still leaves")
+    func lateStart() async throws {
+        let scene = try await ActivityScene()
+        let alice = try await scene.phone("alice")
+        let now = scene.test.clock.now
+        let draft = ActivityDraft(
+            owner: scene.shop.userID, ownerName: scene.shop.name, attributesType: ActivityScene.type, attributes: .object([:]),
+            startsByPush: true, audience: try TagExpression(parsing: "username:alice"),
+            content: ActivityContent(state: .object(["stage": .text("packed")]), staleAt: now + .seconds(5)))
+        let activity = try await scene.test.store.addActivity(draft, key: nil, at: now, audit: nil)
+        scene.test.clock.advance(by: .seconds(60))
+        try await scene.work()
+        #expect(alice.starts == [activity.id: 1])
+    }
+
     func lifetime() async throws {
         let scene = try await ActivityScene()
         let activity = try await scene.start()

@@ -54,7 +54,9 @@ struct ActivityPublisher {
     /// Under one key, so that a node that does not know whether an earlier try arrived starts nothing twice.
     private func sendStart(_ activity: LiveActivity) async throws -> NotificationID {
         let key = "activity \(activity.id) start"
-        let expiry = min(activity.draft.content.staleAt ?? .init(milliseconds: .max), parts.clock.now + Self.startLife)
+        let now = parts.clock.now
+        // A start that comes after the state is stale still has a life, or the hub would refuse it again and again.
+        let expiry = max(min(activity.draft.content.staleAt ?? activity.endsAt, now + Self.startLife), now + Self.pace)
         var command = SendCommand(
             message: PushMessage(
                 body: try ActivityPayload(activity: activity).start, pushType: "liveactivity", priority: 10, expiresAt: expiry),
