@@ -111,6 +111,7 @@ struct ActivityTests {
         try await scene.change(activity.id, stage: "b") { $0.alert = ActivityAlert(title: "Look", body: "It is near.") }
         try await scene.change(activity.id, stage: "c")
         try await scene.pass(seconds: 4)
+        #expect(alice.headers.last?.priority == 10, "it lights the screen")
         try await scene.change(activity.id, stage: "d")
         try await scene.pass(seconds: 2)
         #expect(alice.alerts == 2)
@@ -251,7 +252,6 @@ struct ActivityTests {
         await #expect(throws: ServiceError.self) { try await scene.start(stage: "another", key: "order-4711") }
     }
 
-    @Test("eight hours after its start an activity is over")
     @Test("a start that a crash kept back until its state was stale still leaves")
     func lateStart() async throws {
         let scene = try await ActivityScene()
@@ -267,6 +267,7 @@ struct ActivityTests {
         #expect(alice.starts == [activity.id: 1])
     }
 
+    @Test("eight hours after its start an activity is over")
     func lifetime() async throws {
         let scene = try await ActivityScene()
         let activity = try await scene.start()

@@ -63,12 +63,12 @@ extension RichPushBackend {
         }
         try countSend(of: principal)
         return try await revise(id, of: principal, phase: change.end == true ? .ended : .active, at: now) { activity in
-            var content = ActivityContent(
-                state: change.state ?? activity.draft.content.state, alert: change.alert, staleAt: change.staleAt,
-                relevance: change.relevance ?? activity.draft.content.relevance,
-                priority: change.priority ?? (change.alert == nil ? 5 : 10), dismissAt: change.dismissAt)
             // What an alert says that has not left yet is news still.
-            content.alert = content.alert ?? activity.draft.content.alert
+            let alert = change.alert ?? activity.draft.content.alert
+            let content = ActivityContent(
+                state: change.state ?? activity.draft.content.state, alert: alert, staleAt: change.staleAt,
+                relevance: change.relevance ?? activity.draft.content.relevance,
+                priority: change.priority ?? (alert == nil ? 5 : 10), dismissAt: change.dismissAt)
             try ActivityCheck(now: now).check(content)
             var draft = activity.draft
             draft.content = content
