@@ -26,8 +26,6 @@ public struct LiveActivity: Hashable, Sendable {
     public var fault: String?
     public var createdAt: Timestamp
     public var endedAt: Timestamp?
-    /// How many devices report it, by `ActivityTokenState`.
-    public var followers: [String: Int] = [:]
 
     /// How long the system lets an activity live (Reference/LiveActivities.md#1-2).
     public static let lifetime: Duration = .seconds(8 * 3600)
@@ -197,14 +195,17 @@ public protocol ActivityStore: Sendable {
         audit entry: AuditEntry?
     ) async throws -> LiveActivity?
 
-    /// The activity with its followers, whatever its phase.
+    /// The activity, whatever its phase.
     func activity(_ id: Int64) async throws -> LiveActivity?
 
     /// The activity that this user's idempotency key stands for. Throws `idempotency-mismatch`.
     func activity(repeating key: IdempotencyKey, of user: UserID) async throws -> LiveActivity?
 
-    /// At most `limit` activities below a number, newest first, of one owner or of all; with their followers.
+    /// At most `limit` activities below a number, newest first, of one owner or of all.
     func activities(of owner: UserID?, below: Int64?, limit: Int) async throws -> [LiveActivity]
+
+    /// How many devices report each of these, by `ActivityTokenState`. Reads an entry of an index for each device.
+    func followers(of activities: [Int64]) async throws -> [Int64: [String: Int]]
 
     /// Activities that are due, at most `limit`; each is claimed, and its stamp goes up to `now` at least.
     func claimActivities(at now: Timestamp, until: Timestamp, limit: Int) async throws -> [ActivityClaim]

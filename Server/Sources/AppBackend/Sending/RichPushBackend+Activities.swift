@@ -151,15 +151,18 @@ extension RichPushBackend {
         let owner = try await self.sender(sender, for: principal)
         let found = try await parts.store.activities(of: owner, below: below, limit: limit + 1)
         let page = found.prefix(limit)
+        let followers = try await parts.store.followers(of: page.map(\.id))
         // The list needs no hub: what became of the pushes stands with each activity.
         return ActivityList(
-            activities: page.map { ActivityStatus($0) }, next: found.count > limit ? page.last.map { "\($0.id)" } : nil)
+            activities: page.map { ActivityStatus($0, followers: followers[$0.id] ?? [:]) },
+            next: found.count > limit ? page.last.map { "\($0.id)" } : nil)
     }
 
     private static let noActivity = ServiceError(.notFound, "there is no such activity")
 
     private func shown(_ activity: LiveActivity) async throws -> ActivityStatus {
-        var status = ActivityStatus(activity)
+        let followers = try await parts.store.followers(of: [activity.id])
+        var status = ActivityStatus(activity, followers: followers[activity.id] ?? [:])
         let sends = [activity.startSend, activity.updateSend].compactMap(\.self)
         let telemetry = try await parts.hub.telemetry(of: sends) ?? [:]
         func outcomes(_ send: NotificationID?) -> [String: Int]? {
@@ -252,13 +255,13 @@ extension ActivityRequest: StoredAsText {}
 
 extension ActivityStatus {
     /// What is stored of an activity.
-    fileprivate init(_ activity: LiveActivity) {
+    fileprivate init(_ activity: LiveActivity, followers: [String: Int]) {
         let (draft, content) = (activity.draft, activity.draft.content)
         self.init(
             id: activity.id, attributesType: draft.attributesType, state: content.state, audience: "\(draft.audience)",
             sender: draft.ownerName.text, phase: activity.phase.rawValue, revision: activity.revision,
             sentRevision: activity.published, createdAt: activity.createdAt, endsAt: activity.endsAt,
-            followers: activity.followers)
+            followers: followers)
         attributes = draft.attributes
         (staleAt, endedAt, fault) = (content.staleAt, activity.endedAt, activity.fault)
     }

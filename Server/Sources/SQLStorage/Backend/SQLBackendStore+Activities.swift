@@ -42,13 +42,11 @@ extension SQLBackendStore {
     }
 
     public func activity(_ id: Int64) async throws -> LiveActivity? {
-        try await reading { transaction in try transaction.activity(id).map { try transaction.withFollowers($0) } }
+        try await reading { try $0.activity(id) }
     }
 
     public func activity(repeating key: IdempotencyKey, of user: UserID) async throws -> LiveActivity? {
-        try await reading { transaction in
-            try transaction.activity(repeating: key, of: user).map { try transaction.withFollowers($0) }
-        }
+        try await reading { try $0.activity(repeating: key, of: user) }
     }
 
     public func activities(of owner: UserID?, below: Int64?, limit: Int) async throws -> [LiveActivity] {
@@ -59,7 +57,19 @@ extension SQLBackendStore {
                 } else {
                     try transaction.rows(ActivitySQL.list, below ?? .max, limit)
                 }
-            return try rows.map { try transaction.withFollowers(ActivitySQL.activity($0)) }
+            return try rows.map(ActivitySQL.activity)
+        }
+    }
+
+    public func followers(of activities: [Int64]) async throws -> [Int64: [String: Int]] {
+        try await reading { transaction in
+            var counts: [Int64: [String: Int]] = [:]
+            for id in activities {
+                for row in try transaction.rows(InstallationTokenSQL.countFollowers, id) {
+                    counts[id, default: [:]][try row.text(0)] = Int(try row.integer(1))
+                }
+            }
+            return counts
         }
     }
 
@@ -206,15 +216,6 @@ extension BackendTransaction {
 
     fileprivate func activity(_ id: Int64) throws -> LiveActivity? {
         try row(ActivitySQL.select, id).map(ActivitySQL.activity)
-    }
-
-    /// Reads as many entries of an index as there are followers, so only where they are shown.
-    fileprivate func withFollowers(_ activity: LiveActivity) throws -> LiveActivity {
-        var activity = activity
-        for row in try rows(InstallationTokenSQL.countFollowers, activity.id) {
-            activity.followers[try row.text(0)] = Int(try row.integer(1))
-        }
-        return activity
     }
 
     fileprivate func activity(repeating key: IdempotencyKey, of user: UserID) throws -> LiveActivity? {

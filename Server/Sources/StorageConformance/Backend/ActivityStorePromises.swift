@@ -180,10 +180,10 @@ public enum ActivityStorePromises {
         let made = try await add(from: ann, in: store)
         _ = try await store.store(report(made.id, token: 5), of: one, user: ann.id, at: Sample.time(1))
         _ = try await store.store(report(made.id, token: nil), of: other, user: ann.id, at: Sample.time(1))
-        #expect(try await store.activity(made.id)?.followers == ["active": 1, "starting": 1])
+        #expect(try await store.followers(of: [made.id])[made.id] == ["active": 1, "starting": 1])
         let none = DeviceActivities(tokens: [], replacesControls: false, activities: [], mark: 2)
         _ = try await store.store(none, of: one, user: ann.id, at: Sample.time(2))
-        #expect(try await store.activity(made.id)?.followers == ["starting": 1])
+        #expect(try await store.followers(of: [made.id])[made.id] == ["starting": 1])
         #expect(try await store.tokens(of: one, user: ann.id).map(\.kind) == [.activityStart(type: "Trip")])
     }
 
@@ -217,7 +217,7 @@ public enum ActivityStorePromises {
         let record = try await device("d", of: ann, handle: 1, in: store)
         let made = try await add(from: bob, to: "vip", in: store)
         #expect(try await store.store(report(made.id, token: 5), of: record, user: ann.id, at: Sample.start) == [made.id])
-        #expect(try await store.activity(made.id)?.followers == [:])
+        #expect(try await store.followers(of: [made.id]).isEmpty)
         #expect(try await store.store(report(made.id, token: 5), of: record, user: bob.id, at: Sample.start) == nil)
         #expect(try await store.store(report(99, token: 5), of: record, user: ann.id, at: Sample.start) == [99])
     }
