@@ -187,16 +187,22 @@ extension RichPushBackend {
         }
         let checked = try Self.checked(report, at: parts.clock.now)
         let change = try await parts.begin(record)
+        let over: [Int64]
         do {
-            let over = try await parts.store.store(checked, of: record, user: principal.userID, at: parts.clock.now)
-            guard let over else { throw ServiceError(.notFound, "you are not signed in on this installation; register it first") }
-            try await parts.synchronise(record, in: change)
-            await publishActivities()
-            return ActivityReportAnswer(ended: over.sorted())
-        } catch let error as ServiceError where error.code == .notFound {
+            over = try await store(checked, of: record, for: principal)
+        } catch let error as ServiceError where error.isFinalRefusal || error.code == .quotaExceeded {
             await parts.end(change)
             throw error
         }
+        try await parts.synchronise(record, in: change)
+        await publishActivities()
+        return ActivityReportAnswer(ended: over.sorted())
+    }
+
+    private func store(_ report: DeviceActivities, of record: RecordID, for principal: Principal) async throws -> [Int64] {
+        let over = try await parts.store.store(report, of: record, user: principal.userID, at: parts.clock.now)
+        guard let over else { throw ServiceError(.notFound, "you are not signed in on this installation; register it first") }
+        return over
     }
 
     private static func checked(_ report: ActivityReport, at now: Timestamp) throws(ServiceError) -> DeviceActivities {
