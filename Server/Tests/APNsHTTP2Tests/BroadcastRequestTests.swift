@@ -55,12 +55,12 @@ struct BroadcastRequestTests {
         #expect(String(decoding: request.body, as: UTF8.self) == #"{"message-storage-policy":1,"push-type":"LiveActivity"}"#)
         try link.say(answer(request.stream, status: 201, [("apns-channel-id", Self.channel.rawValue)]))
         #expect(submission.outcome(0)?.isAccepted == true)
-        #expect(submission.response?.channelID == Self.channel)
+        #expect(submission.response?.content.channelID == Self.channel)
     }
 
     @Test(
-        "reading and deleting name the channel in a header and have no body", arguments: [APNsChannelRequest.Method.get, .delete])
-    func byChannel(method: APNsChannelRequest.Method) throws {
+        "reading and deleting name the channel in a header and have no body", arguments: [HTTP2Request.Method.get, .delete])
+    func byChannel(method: HTTP2Request.Method) throws {
         let rig = try PoolRig()
         let link = try rig.warmLink()
         let submission = rig.submit(.channel(Self.channel, in: "com.example.app", method))
@@ -86,7 +86,7 @@ struct BroadcastRequestTests {
         for _ in 0..<40 { try link.say(.frame(0x0, stream: stream, [UInt8](repeating: 0x20, count: 10_000))) }
         try link.say(.frame(0x0, flags: 0x1, stream: stream, Array(#"{"channels":[]}"#.utf8)))
         #expect(submission.outcome(0)?.isAccepted == true)
-        #expect(submission.response?.body.count == 400_015)
+        #expect(submission.response?.content.body.count == 400_015)
         try link.exchange()
         let credit = link.server.takeFrames().reduce(0) { sum, frame in
             if case .windowUpdate(stream, let increment) = frame { sum + Int(increment) } else { sum }

@@ -49,14 +49,15 @@ final class PoolRig {
     var connectError: any Error = Unreachable()
 
     init(
-        limits: APNsClientLimits = APNsClientLimits(), timing: APNsClientTiming = APNsClientTiming(),
+        limits: APNsClientLimits = APNsClientLimits(), timing: APNsClientTiming = APNsClientTiming(), countsStreams: Bool = false,
         observer: (any APNsClientObserver)? = nil,
         logger: Logger = Logger(label: "test", factory: { _ in SwiftLogNoOpLogHandler() })
     ) throws {
         let key = try ProviderTokenKey(privateKey: P256.Signing.PrivateKey(), keyID: "KEY4567890", teamID: "TEAM567890")
-        let configuration = APNsClientConfiguration(
+        var configuration = APNsClientConfiguration(
             environment: .production, credential: .token(ProviderTokenCache(key: key, clock: clock, chance: { 0 })),
             transport: .cleartext, limits: limits, timing: timing)
+        configuration.countsStreams = countsStreams
         pool = APNsConnectionPool(
             eventLoop: loop,
             configuration: APNsPoolConfiguration(
@@ -93,7 +94,7 @@ final class PoolRig {
     }
 
     /// Hands over a request that is no device push.
-    func submit(_ request: sending APNsChannelRequest, deadline: TimeAmount = .seconds(30)) -> PushSubmission {
+    func submit(_ request: sending HTTP2Request, deadline: TimeAmount = .seconds(30)) -> PushSubmission {
         let submission = PushSubmission(request: request, timeLimit: deadline)
         pool.submit(submission)
         loop.run()

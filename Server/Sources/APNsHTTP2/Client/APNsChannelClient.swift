@@ -79,7 +79,7 @@ public final class APNsChannelClient: Sendable {
     }
 
     private func perform(
-        _ app: String, channel: APNsChannel.ID? = nil, _ request: (String) -> APNsChannelRequest
+        _ app: String, channel: APNsChannel.ID? = nil, _ request: (String) -> HTTP2Request
     ) async throws(APNsChannelError) -> (channelID: APNsChannel.ID?, body: [UInt8]) {
         do throws(APNsPushFault) {
             try APNsBroadcastRules.check(app: app)
@@ -87,9 +87,9 @@ public final class APNsChannelClient: Sendable {
         } catch {
             throw .rejected(error.rejection)
         }
-        let (outcome, channelID, body) = await client.perform(request(app))
+        let (outcome, answer) = await client.perform(request(app))
         switch outcome {
-        case .accepted: return (channelID, body)
+        case .accepted: return (answer.channelID, answer.body)
         case .rejected(let rejection): throw .rejected(rejection)
         case .notSent(let failure): throw .notSent(failure)
         case .unknown(let failure): throw .unknown(failure)

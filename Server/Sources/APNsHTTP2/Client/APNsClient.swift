@@ -126,14 +126,15 @@ public final class APNsClient: Sendable {
     }
 
     /// Sends a request that is no device push; also hands over what its answer carried.
-    func perform(_ request: sending APNsChannelRequest) async -> (outcome: APNsOutcome, channelID: APNsChannel.ID?, body: [UInt8])
-    {
-        let submission = PushSubmission(request: request, timeLimit: timeLimit, shard: shards[0])
+    ///
+    /// - Parameter limit: how long it may take; absent means as long as a push.
+    func perform(
+        _ request: sending HTTP2Request, within limit: TimeAmount? = nil
+    ) async -> (outcome: APNsOutcome, answer: HTTP2Response.Content) {
+        let submission = PushSubmission(request: request, timeLimit: limit ?? timeLimit, shard: shards[0])
         await complete(submission)
         // The event loop let go of the response when it ended the submission.
-        return (
-            submission.outcome(0) ?? .unknown(.cancelled), submission.response?.channelID, submission.response?.body ?? []
-        )
+        return (submission.outcome(0) ?? .unknown(.cancelled), submission.response?.content ?? HTTP2Response.Content())
     }
 
     /// Hands a submission over and returns when all of it has ended. Stays on the caller's actor.

@@ -10,6 +10,8 @@ public struct APNsClientConfiguration: Sendable {
         case token(ProviderTokenCache)
         /// A client certificate in TLS: the chain and its key, both PEM.
         case certificate(chain: String, privateKey: String)
+        /// Each request carries what it needs: for another service than APNs.
+        case none
     }
 
     /// Whom the client believes to be APNs.
@@ -70,6 +72,11 @@ public struct APNsClientConfiguration: Sendable {
     public var timing: APNsClientTiming
     /// How strictly pushes are checked before they are sent.
     public var strictness: APNsPushRules.Strictness
+    /// Whom the client speaks to, for the log.
+    var service = "APNs"
+    /// Whether connections are opened for the requests that find no stream, however fast the others are answered. Callers that send the
+    /// next request when one was answered never offer more than the connections carry, so nothing else would show the need.
+    var countsStreams = false
 
     /// Creates a configuration.
     ///
@@ -244,7 +251,7 @@ extension APNsConfigurationFault: CustomStringConvertible {
         case .proxy: "the proxy needs a host, a port of 1 to 65535, a user name without a colon and no control characters"
         case .trustRoots: "the additional trust roots for APNs are no PEM certificates"
         case .systemRoots:
-            "this system has no certificates of public authorities, which vouch for Apple's servers; install them (Debian: ca-certificates)"
+            "this system has no certificates of public authorities, which vouch for the push service; install them (Debian: ca-certificates)"
         case .certificateChain: "the APNs client certificate is no PEM certificate chain"
         case .certificateKey: "the key of the APNs client certificate is no PEM private key"
         case .tls: "TLS to APNs cannot be set up with this configuration"

@@ -15,17 +15,27 @@ struct APNsAnswerHead: HPACKFieldSink {
     private(set) var uniqueID: UUID?
     /// The channel that was made (Reference/APNs.md#5-2).
     private(set) var channelID: APNsChannel.ID?
-    /// Seconds.
-    private(set) var retryAfter: Int?
-    /// The same as a moment, when the server names one (RFC 9110, 10.2.3).
-    private(set) var retryAt: Timestamp?
+    /// Seconds or a date, as it came (RFC 9110, 10.2.3).
+    private(set) var retryAfterText: String?
     /// Of a refusal only; nothing else needs it.
     private(set) var serverDate: Timestamp?
     /// Breaks the form of a response (RFC 9113, 8.2 and 8.3).
     private(set) var isMalformed = false
     private var hasRegularField = false
 
+    private static let longestDate = 64
+
     var isInterim: Bool { (100..<200).contains(status) }
+
+    /// Seconds.
+    var retryAfter: Int? {
+        retryAfterText.flatMap { text in
+            (1...6).contains(text.utf8.count) && text.utf8.allSatisfy { (0x30...0x39).contains($0) } ? Int(text) : nil
+        }
+    }
+
+    /// The same as a moment, when the server names one.
+    var retryAt: Timestamp? { retryAfter == nil ? retryAfterText.flatMap(HTTPDate.moment) : nil }
 
     mutating func field(name: UnsafeRawBufferPointer, value: UnsafeRawBufferPointer) {
         guard let first = name.first else { return isMalformed = true }
@@ -43,8 +53,7 @@ struct APNsAnswerHead: HPACKFieldSink {
         case 4 where status >= 400 && Self.isSame(name, "date"):
             serverDate = HTTPDate.moment(String(decoding: value, as: UTF8.self))
         case 11 where Self.isSame(name, "retry-after"):
-            retryAfter = Self.number(value, digits: 1...6)
-            retryAt = retryAfter == nil ? HTTPDate.moment(String(decoding: value, as: UTF8.self)) : nil
+            retryAfterText = String(decoding: value.prefix(Self.longestDate), as: UTF8.self)
         default: break
         }
     }

@@ -68,14 +68,14 @@ struct APNsHeaderBlocks {
 
     /// Appends the HEADERS frame of a request that is no device push; with END_STREAM when it has no body.
     mutating func append(
-        _ request: APNsChannelRequest, authorization: APNsAuthorization?, stream: UInt32, to output: inout ByteBuffer
+        _ request: HTTP2Request, authorization: APNsAuthorization?, stream: UInt32, to output: inout ByteBuffer
     ) {
         var bytes: [UInt8] = []
         encoder.beginBlock(&bytes)
         encoder.append(
             ":method", request.method.rawValue, request.method == .delete ? .nameOnly : .indexed, to: &bytes)
         encoder.append(":scheme", "https", .indexed, to: &bytes)
-        encoder.append(":path", request.path, .nameOnly, to: &bytes)
+        encoder.append(":path", request.path, request.pathIndexing, to: &bytes)
         encoder.append(":authority", authority, .indexed, to: &bytes)
         if let authorization { encoder.append("authorization", authorization.value, .indexed, to: &bytes) }
         for field in request.fields { encoder.append(field.name, field.value, field.indexing, to: &bytes) }

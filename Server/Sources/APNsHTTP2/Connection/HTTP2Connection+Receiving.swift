@@ -174,7 +174,12 @@ extension HTTP2Connection {
             guard let stream = remove(id) else { return .none }
             return finish(stream, head: head)
         }
-        _ = streams.update(id) { $0.existingDetails().head = head }
+        _ = streams.update(id) { stream in
+            let details = stream.existingDetails()
+            details.head = head
+            details.response?.content.status = head.status
+            details.response?.content.retryAfter = head.retryAfterText
+        }
         return .none
     }
 
@@ -226,8 +231,11 @@ extension HTTP2Connection {
         noteAnswer()
         if stream.unsent != nil { output.writeHTTP2ResetStream(stream.id, code: .cancel) }
         if let response = stream.details?.response {
-            response.channelID = head.channelID
-            response.body = stream.body
+            response.content = HTTP2Response.Content(
+                channelID: head.channelID, status: head.status, retryAfter: head.retryAfterText, body: stream.body)
+            guard response.isOfAPNs else {
+                return .finished(stream.ticket, stream: stream.id, .answered(.accepted(apnsID: nil, uniqueID: nil)))
+            }
         }
         let outcome = APNsAnswerJSON.outcome(head: head, body: stream.body)
         return .finished(stream.ticket, stream: stream.id, .answered(outcome))

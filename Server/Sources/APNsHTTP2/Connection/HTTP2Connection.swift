@@ -192,7 +192,7 @@ extension HTTP2Connection {
     }
 
     /// Opens a stream for a request that is no device push. Call only after `canOpen` said yes; returns the stream's id.
-    mutating func open(_ ticket: Ticket, _ request: APNsChannelRequest, authorization: APNsAuthorization?) -> UInt32? {
+    mutating func open(_ ticket: Ticket, _ request: HTTP2Request, authorization: APNsAuthorization?) -> UInt32? {
         guard let id = streams.reserveID() else { return nil }
         headerBlocks.append(request, authorization: authorization, stream: id, to: &output)
         var stream = HTTP2Stream(id: id, ticket: ticket, window: peer.initialWindowSize)

@@ -117,7 +117,7 @@ struct HTTP2Stream<Ticket> {
     var isPlain: Bool { details == nil }
 
     /// More of a body is not kept.
-    var maximumBody: Int { details?.response == nil ? APNsAnswerJSON.maximumBody : APNsResponse.maximumBody }
+    var maximumBody: Int { details?.response?.maximumBody ?? APNsAnswerJSON.maximumBody }
 
     /// What of the body has not been written, when the windows did not allow all of it.
     var unsent: ArraySlice<UInt8>? {
@@ -144,5 +144,5 @@ final class HTTP2StreamDetails {
     var head: APNsAnswerHead?
     var body: [UInt8] = []
     /// Where the whole answer goes, when the request is no device push.
-    var response: APNsResponse?
+    var response: HTTP2Response?
 }

@@ -100,7 +100,7 @@ final class APNsConnectionHandler: ChannelInboundHandler {
             }
         } catch {
             configuration.logger.warning(
-                "The APNs connection was ended because the server broke HTTP/2",
+                "The connection to \(configuration.service) was ended because the server broke HTTP/2",
                 metadata: [
                     "apns.connection": "\(id)", "error": "\(error.explanation)",
                 ])
@@ -157,7 +157,7 @@ final class APNsConnectionHandler: ChannelInboundHandler {
     private func failHandshake(_ reason: String) {
         guard !isClosed else { return }
         configuration.logger.warning(
-            "The TLS handshake with APNs failed",
+            "The TLS handshake with \(configuration.service) failed",
             metadata: ["host": "\(configuration.host)", "port": "\(configuration.port)", "error": "\(reason)"])
         close(.tlsFailed)
     }
@@ -337,7 +337,7 @@ extension HTTP2Connection where Ticket == PushTicket {
     }
 }
 
-extension APNsChannelRequest {
+extension HTTP2Request {
     fileprivate var reportedFields: [(name: String, value: String?)] { fields.map { ($0.name, $0.value) } }
 }
 

@@ -66,7 +66,7 @@ extension APNsConnectionPool {
             let reason = goAway.reason.flatMap { $0.isKnown ? $0 : nil }
             counters.goAwaysByReason[reason ?? APNsReason(rawValue: ""), default: 0] += 1
             logger.notice(
-                "APNs ends the use of a connection",
+                "\(configuration.connection.service) ends the use of a connection",
                 metadata: [
                     "apns.connection": "\(id)", "apns.reason": "\(goAway.reason?.rawValue ?? "none")",
                     "apns.code": "\(goAway.code.rawValue)",
@@ -93,7 +93,9 @@ extension APNsConnectionPool {
     /// Requests wait there and none is answered, though PING is; nothing more may be sent there.
     func connectionIsStuck(_ id: Int) {
         guard state.phase(of: id) != .draining else { return }
-        logger.warning("An APNs connection answers no request any more and is replaced", metadata: ["apns.connection": "\(id)"])
+        logger.warning(
+            "A connection to \(configuration.connection.service) answers no request any more and is replaced",
+            metadata: ["apns.connection": "\(id)"])
         rollout.gone(id)
         state.draining(id)
         handler(id)?.drain(within: configuration.drain)
@@ -130,7 +132,7 @@ extension APNsConnectionPool {
         if let loggedFailure, loggedFailure.failure == failure, now - loggedFailure.at < Self.failureLogInterval { return }
         loggedFailure = (failure, now)
         logger.warning(
-            "No connection to APNs can be made; the next one is tried within seconds while pushes wait",
+            "No connection to \(configuration.connection.service) can be made; the next one is tried within seconds while pushes wait",
             metadata: [
                 "host": "\(configuration.connection.host):\(configuration.connection.port)",
                 "apns.reason": "\(failure.rawValue)", "error_detail": "\(detail ?? "none")",
@@ -141,7 +143,7 @@ extension APNsConnectionPool {
         guard loggedFailure != nil else { return }
         loggedFailure = nil
         logger.notice(
-            "Connections to APNs can be made again",
+            "Connections to \(configuration.connection.service) can be made again",
             metadata: ["host": "\(configuration.connection.host):\(configuration.connection.port)"])
     }
 

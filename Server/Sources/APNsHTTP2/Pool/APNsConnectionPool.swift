@@ -172,7 +172,8 @@ final class APNsConnectionPool {
     }
 
     private func decide() {
-        let wanted = demand.wanted(backlog: queue.count * demand.meanSize)
+        let wanted =
+            configuration.countsStreams ? wantedByStreams : demand.wanted(backlog: queue.count * demand.meanSize)
         switch state.decide(waitingSince: queue.waitingSince, wanted: wanted, at: eventLoop.now) {
         case .none: break
         case .connect(let id):
@@ -182,6 +183,13 @@ final class APNsConnectionPool {
         case .wait(let until): wake(at: until)
         case .failQueue(let failure): failQueue(failure)
         }
+    }
+
+    /// The connections on which everything that is under way or waits has a stream; `nil` before the server has allowed any.
+    private var wantedByStreams: Int? {
+        let limit = handlers.map(\.handler.streamLimit).max() ?? 0
+        guard limit > 0 else { return nil }
+        return (handlers.reduce(queue.count) { $0 + $1.handler.inFlight } + limit - 1) / limit
     }
 
     /// Ends what is not on the wire.

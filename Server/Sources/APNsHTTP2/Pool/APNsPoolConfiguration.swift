@@ -8,6 +8,7 @@ struct APNsPoolConfiguration {
     var tokens: ProviderTokenCache?
     var queuedPushes: Int
     var resends: Int
+    var countsStreams: Bool
     var drain: TimeAmount
     var drainAfterTokenFault: TimeAmount
     var initialState: APNsPoolState
@@ -28,6 +29,7 @@ struct APNsPoolConfiguration {
             silenceBeforePing: TimeAmount(clamping: timing.silenceBeforePing),
             stallBeforePing: TimeAmount(clamping: timing.stallBeforePing), pingAnswer: TimeAmount(clamping: timing.pingAnswer),
             noAnswer: TimeAmount(clamping: timing.noAnswer))
+        connection.service = configuration.service
         connection.host = configuration.endpoint.host
         connection.port = configuration.endpoint.port
         connection.waitsForTLS = configuration.transport != .cleartext
@@ -36,6 +38,7 @@ struct APNsPoolConfiguration {
         if case .token(let cache) = configuration.credential { tokens = cache }
         queuedPushes = limits.queuedPushes
         resends = limits.resends
+        countsStreams = configuration.countsStreams
         drain = TimeAmount(clamping: timing.drain)
         drainAfterTokenFault = TimeAmount(clamping: timing.drainAfterTokenFault)
         sweepInterval = TimeAmount(clamping: timing.sweepInterval)
@@ -59,6 +62,7 @@ struct APNsConnectionConfiguration {
     /// The DNS name that the server's certificate must carry; absent when the server is named by its address.
     var expectedServerName: String?
     /// Where the connection leads, for the log.
+    var service = "APNs"
     var host = ""
     var port = 0
     var handshakeLimit: TimeAmount = .seconds(10)

@@ -23,7 +23,7 @@ actor PushSubmission {
     nonisolated let pushes: [APNsPush]
     /// What to send instead of a device push; then there is one push, which only carries the body. Unsafe because its
     /// response is no `Sendable`: the event loop fills it, and the caller reads it after the loop has run the job.
-    nonisolated(unsafe) let request: APNsChannelRequest?
+    nonisolated(unsafe) let request: HTTP2Request?
     /// What it may overtake.
     nonisolated let lane: APNsSendLane
     /// Where it is handed over; absent in tests that hand it over themselves.
@@ -60,7 +60,7 @@ actor PushSubmission {
     }
 
     /// A submission of one push, or of one request in its place.
-    private init(_ push: APNsPush, _ request: APNsChannelRequest?, _ timeLimit: TimeAmount, _ shard: APNsClientShard?) {
+    private init(_ push: APNsPush, _ request: HTTP2Request?, _ timeLimit: TimeAmount, _ shard: APNsClientShard?) {
         pushes = [push]
         lane = .express
         self.timeLimit = timeLimit
@@ -74,7 +74,7 @@ actor PushSubmission {
     init(push: APNsPush, timeLimit: TimeAmount, shard: APNsClientShard? = nil) { self.init(push, nil, timeLimit, shard) }
 
     /// A submission of one request that is no device push.
-    init(request: APNsChannelRequest, timeLimit: TimeAmount, shard: APNsClientShard? = nil) {
+    init(request: HTTP2Request, timeLimit: TimeAmount, shard: APNsClientShard? = nil) {
         let headers = APNsPush.Headers(topic: "", pushType: APNsPushType(rawValue: ""))
         self.init(APNsPush(deviceToken: "", headers: headers, payload: request.body), request, timeLimit, shard)
     }
@@ -85,7 +85,7 @@ actor PushSubmission {
     }
 
     /// What the answer to the request carried; to be read when the submission is complete.
-    nonisolated var response: APNsResponse? { request?.response }
+    nonisolated var response: HTTP2Response? { request?.response }
 
     /// Whether every push has its outcome.
     nonisolated var isComplete: Bool { remaining == 0 }
