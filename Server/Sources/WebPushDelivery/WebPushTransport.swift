@@ -1,0 +1,254 @@
+import Logging
+import PushHub
+import RichPushModel
+import SharedAccess
+import Synchronization
+import WebPushProtocol
+
+/// What the transport needs of an HTTP client, so that it can be tested without a network.
+public protocol WebPushSending: Sendable {
+    /// Posts a message and returns what came back, within a time. It follows no redirect.
+    func post(_ request: WebPushRequest, within deadline: Duration) async -> WebPushReply
+}
+
+/// What became of one request.
+public enum WebPushReply: Hashable, Sendable {
+    case answered(WebPushAnswer)
+    /// It provably did not leave.
+    case notSent(reason: String)
+    /// It may have arrived.
+    case unknown(reason: String)
+    /// This server may not connect to the host.
+    case notAllowed(reason: String)
+}
+
+/// The push-transport port on Web Push: one request for each browser, to whichever push service its subscription names.
+public struct WebPushTransport: PushTransport {
+    /// Requests that are under way at once.
+    static let width = 64
+    /// The least waits that follow an answer "not now" without one of its own.
+    static let afterTooManyRequests: Duration = .seconds(60)
+    static let afterServerError: Duration = .seconds(10)
+    /// The most that a `Retry-After` is believed.
+    static let longestPause: Duration = .seconds(3600)
+
+    private let identity: VAPIDIdentity
+    private let rule: OutboundRule
+    /// The ends of the host names that are allowed.
+    private let hosts: [String]
+    private let sender: any WebPushSending
+    private let deadline: Duration
+    private let clock: any ServiceClock
+    private let tokens: VAPIDTokenCache
+    private let accepted = AcceptedKeys()
+    private let origins = KnownOrigins()
+    private let logger: Logger
+
+    /// Creates a transport.
+    ///
+    /// - Parameters:
+    ///   - hosts: the push services that browsers may name: a host, or the end of one after a dot.
+    ///   - deadline: how long a batch may take.
+    public init(
+        identity: VAPIDIdentity, allowing rule: OutboundRule, hosts: [String], sender: any WebPushSending, deadline: Duration,
+        clock: any ServiceClock, logger: Logger
+    ) {
+        self.identity = identity
+        self.rule = rule
+        self.hosts = hosts.map { $0.lowercased() }
+        self.sender = sender
+        self.deadline = deadline
+        self.clock = clock
+        self.logger = logger
+        tokens = VAPIDTokenCache(subject: identity.subject, clock: clock)
+    }
+
+    public func send(_ batch: PushBatch) async -> PushOutcomes {
+        let start = Start(moment: clock.now, uptime: clock.uptime)
+        let messages = BrowserMessages(batch)
+        let results = await withTaskGroup(of: (Int, Result).self) { tasks in
+            var results = [Result?](repeating: nil, count: batch.targets.count)
+            for position in batch.targets.indices {
+                if position >= Self.width, let (done, result) = await tasks.next() { results[done] = result }
+                tasks.addTask { (position, await push(position, of: batch, messages, start)) }
+            }
+            for await (done, result) in tasks { results[done] = result }
+            return results.compactMap(\.self)
+        }
+        report(results, batch)
+        return PushOutcomes(outcomes(results))
+    }
+
+    /// When a batch began.
+    private struct Start {
+        let moment: Timestamp
+        let uptime: Duration
+    }
+
+    /// What became of one push, before the others of the batch are looked at.
+    private struct Result {
+        var outcome: PushOutcome
+        /// The push service; absent where none was asked.
+        var origin: String?
+        /// Whether the push service refused this server rather than the message.
+        var isUnauthorized = false
+        /// Whether another key may be accepted. Some services answer 400 to one with which the browser has not subscribed.
+        var mayBeWrongKey = false
+    }
+
+    private func push(_ position: Int, of batch: PushBatch, _ messages: BrowserMessages, _ start: Start) async -> Result {
+        let run = batch.targets.run(of: position)
+        guard batch.headers.indices.contains(run.headers), let body = messages[run] else {
+            return Result(outcome: .rejected(reason: "the batch has no such body or header set, or one that is no push"))
+        }
+        guard let subscription = WebPushSubscription(token: batch.targets.handle(at: position).text) else {
+            return Result(outcome: .badToken)
+        }
+        if let reason = refusal(of: subscription) { return Result(outcome: .rejected(reason: reason)) }
+        guard body.count <= WebPushEncryption.largestMessage else { return Result(outcome: .tooLarge) }
+        let headers = headers(batch.headers[run.headers], start.moment)
+        var result = Result(outcome: .rejected(reason: "the browser subscribed with a key that is not kept any more"))
+        for key in accepted.order(identity.keys(for: subscription), for: subscription) {
+            result = await post(body, to: subscription, headers, key, start)
+            guard result.mayBeWrongKey else { break }
+        }
+        return result
+    }
+
+    private func post(
+        _ body: [UInt8], to subscription: WebPushSubscription, _ headers: WebPushHeaders, _ key: VAPIDKey, _ start: Start
+    ) async -> Result {
+        let rest = deadline - (clock.uptime - start.uptime)
+        guard rest > .zero, !Task.isCancelled else { return Result(outcome: .notSent(reason: "no time was left for it")) }
+        let origin = subscription.origin
+        guard let authorization = try? tokens.authorization(for: origin, key: key) else {
+            return Result(outcome: .misconfigured(reason: "the VAPID key cannot sign"))
+        }
+        let request: WebPushRequest
+        do { request = try WebPushRequest(body, to: subscription, headers: headers, authorization: authorization) } catch {
+            return Result(outcome: .badToken)
+        }
+        let result = result(of: await sender.post(request, within: rest), origin, start.moment)
+        if result.isUnauthorized { tokens.forget(origin, key: key.id) }
+        if result.outcome == .accepted { accepted.note(key, for: subscription, isFirst: key.id == identity.keys.first?.id) }
+        return result
+    }
+
+    /// Why nothing is sent to an endpoint.
+    private func refusal(of subscription: WebPushSubscription) -> String? {
+        guard subscription.isAt(anyOf: hosts) else { return "the setting web-push-hosts does not name the push service" }
+        return rule.refusal(of: subscription.endpoint)
+    }
+
+    private func headers(_ headers: PushBatch.Headers, _ now: Timestamp) -> WebPushHeaders {
+        WebPushHeaders(
+            expiresAt: headers.expiration, priority: headers.priority, collapseID: headers.collapseID, now: now)
+    }
+
+    private func result(of reply: WebPushReply, _ origin: String, _ start: Timestamp) -> Result {
+        switch reply {
+        case .notSent(let reason): Result(outcome: .notSent(reason: reason), origin: origin)
+        case .unknown(let reason): Result(outcome: .unknown(reason: reason), origin: origin)
+        case .notAllowed(let reason): Result(outcome: .rejected(reason: reason))
+        case .answered(let answer): result(of: answer, origin, start)
+        }
+    }
+
+    private func result(of answer: WebPushAnswer, _ origin: String, _ start: Timestamp) -> Result {
+        let reason = "status \(answer.status)"
+        origins.note(origin, accepts: answer.disposition == .accepted)
+        switch answer.disposition {
+        case .accepted: return Result(outcome: .accepted, origin: origin)
+        // The browser may have subscribed again since, which is another endpoint.
+        case .gone: return Result(outcome: .gone(since: start), origin: origin)
+        case .tooLarge: return Result(outcome: .tooLarge, origin: origin)
+        case .refused:
+            return Result(outcome: .rejected(reason: reason), origin: origin, mayBeWrongKey: answer.status == 400)
+        case .unauthorized:
+            return Result(outcome: .rejected(reason: reason), origin: origin, isUnauthorized: true, mayBeWrongKey: true)
+        case .later:
+            let least = answer.status == 429 ? Self.afterTooManyRequests : Self.afterServerError
+            let pause = min(answer.pause ?? least, Self.longestPause)
+            return Result(outcome: .retry(after: pause, reason: reason), origin: origin)
+        }
+    }
+
+    /// A browser names its push service, so one registration must not hold up a send. A refusal of this server waits for the operator only
+    /// where the push service has accepted nothing yet. A push service that has never answered keeps only its own pushes waiting.
+    private func outcomes(_ results: [Result]) -> [PushOutcome] {
+        let answered = results.contains { if case .notSent = $0.outcome { false } else { $0.origin != nil } }
+        let isWholly = results.allSatisfy { $0.isUnauthorized || $0.origin == nil }
+        return results.map { result in
+            let standing = result.origin.flatMap { origins.standing(of: $0) }
+            return switch result.outcome {
+            case .notSent(let reason) where result.origin != nil && (answered || standing == nil):
+                .retry(after: Self.afterServerError, reason: reason)
+            case .rejected(let reason) where result.isUnauthorized && isWholly && standing != .accepts:
+                .misconfigured(reason: reason)
+            default: result.outcome
+            }
+        }
+    }
+
+    /// Logs what an operator has to correct.
+    private func report(_ results: [Result], _ batch: PushBatch) {
+        let refused = Dictionary(grouping: results.filter(\.isUnauthorized)) { $0.origin ?? "" }
+        for (origin, results) in refused {
+            logger.error(
+                "A push service does not accept this server for browsers: compare the VAPID keys and the subject",
+                metadata: [
+                    "hub_id": "\(batch.hub.number)", "host": "\(origin.split(separator: "/").last ?? "")",
+                    "count": "\(results.count)",
+                ])
+        }
+    }
+}
+
+/// With which older key browsers have taken pushes, where their subscriptions do not say it: without this each push would be refused once before.
+///
+/// Bounded: beyond that all is forgotten and learned anew. Only hashes are kept.
+private final class AcceptedKeys: Sendable {
+    private static let capacity = 100_000
+
+    private let keys = Mutex<[Int: VAPIDKey.ID]>([:])
+
+    /// The keys with the one that was accepted first.
+    func order(_ keys: [VAPIDKey], for subscription: WebPushSubscription) -> [VAPIDKey] {
+        guard keys.count > 1, let id = self.keys.withLock({ $0[subscription.hashValue] }) else { return keys }
+        return keys.filter { $0.id == id } + keys.filter { $0.id != id }
+    }
+
+    func note(_ key: VAPIDKey, for subscription: WebPushSubscription, isFirst: Bool) {
+        guard subscription.serverKey == nil else { return }
+        keys.withLock { keys in
+            if isFirst {
+                if !keys.isEmpty { keys[subscription.hashValue] = nil }
+            } else {
+                if keys.count >= Self.capacity { keys = [:] }
+                keys[subscription.hashValue] = key.id
+            }
+        }
+    }
+}
+
+/// The push services that have answered this process, and whether they have accepted a push.
+///
+/// Bounded: beyond that all is forgotten and learned anew.
+private final class KnownOrigins: Sendable {
+    enum Standing { case answers, accepts }
+
+    private static let capacity = 1_000
+
+    private let origins = Mutex<[String: Standing]>([:])
+
+    /// `nil` for one that has not answered yet.
+    func standing(of origin: String) -> Standing? { origins.withLock { $0[origin] } }
+
+    func note(_ origin: String, accepts: Bool) {
+        origins.withLock { origins in
+            guard accepts ? origins[origin] != .accepts : origins[origin] == nil else { return }
+            if origins.count >= Self.capacity { origins = [:] }
+            origins[origin] = accepts ? .accepts : .answers
+        }
+    }
+}
