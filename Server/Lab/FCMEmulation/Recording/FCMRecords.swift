@@ -1,0 +1,102 @@
+import RichPushModel
+
+/// A request with its answer. It holds no access token, no assertion, and no registration token.
+public struct FCMExchange: Sendable, Hashable, Codable {
+    public var receivedAt: Timestamp
+    public var method: String
+    /// The kind of the path: `send`, `token`, `iid batchAdd`, `subscribe`.
+    public var path: String
+    public var isHTTP2: Bool
+    public var bodySize: Int
+    /// `user-agent`, `x-firebase-client` and such, by their names in lower case.
+    public var headers: [String: String]
+    /// The project that is called, by its id.
+    public var project: String?
+    /// The service account that calls.
+    public var account: String?
+    /// The device that the message is for, by its name here.
+    public var device: String?
+    /// What was sent, by the names of the API. Tokens are cut to a few characters.
+    public var message: JSONValue?
+    public var isValidation: Bool?
+    /// What was answered; absent when the connection or the stream ended instead.
+    public var status: Int?
+    /// `FcmError.errorCode` of the answer.
+    public var errorCode: String?
+    /// The rule that the request broke.
+    public var brokenRule: FCMRule?
+    /// The field that the answer names.
+    public var field: String?
+    /// The fault that struck it.
+    public var fault: FCMFault?
+    /// The id of the message that it made.
+    public var messageID: String?
+}
+
+/// Something that happened on a phone.
+public struct PhoneRecord: Sendable, Hashable, Codable {
+    public var device: String
+    public var at: Timestamp
+    public var event: AndroidEvent
+}
+
+/// What an observer of the service hears, in its order.
+public enum FCMNews: Sendable, Hashable {
+    case exchange(FCMExchange)
+    case delivery(FCMDeliveryRecord)
+}
+
+/// Everything that happened, the newest entries of each kind.
+public struct FCMRecorder: Sendable {
+    private var exchangeList: NewestEntries<FCMExchange>
+    private var deliveryList: NewestEntries<FCMDeliveryRecord>
+    private var phoneList: NewestEntries<PhoneRecord>
+
+    init(capacity: Int) {
+        exchangeList = NewestEntries(capacity: capacity)
+        deliveryList = NewestEntries(capacity: capacity)
+        phoneList = NewestEntries(capacity: capacity)
+    }
+
+    /// Requests, oldest first.
+    public var exchanges: [FCMExchange] { exchangeList.elements }
+    /// The number of the request that is recorded next. They count from 0 and go on when records are forgotten.
+    public var nextExchange: Int { exchangeList.count }
+    /// Messages for devices, in the order in which they came to their last state.
+    public var deliveries: [FCMDeliveryRecord] { deliveryList.elements }
+
+    /// What happened on phones, oldest first. Unlike the other lists it holds registration tokens, as the phones do.
+    public var phones: [PhoneRecord] { phoneList.elements }
+
+    mutating func record(_ exchange: FCMExchange) { exchangeList.append(exchange) }
+
+    mutating func record(_ delivery: FCMDeliveryRecord) { deliveryList.append(delivery) }
+
+    mutating func record(_ event: PhoneRecord) { phoneList.append(event) }
+
+    mutating func clear() {
+        exchangeList.clear()
+        deliveryList.clear()
+        phoneList.clear()
+    }
+}
+
+/// The newest entries of a list, oldest first.
+struct NewestEntries<Element: Sendable>: Sendable {
+    let capacity: Int
+    private(set) var elements: [Element] = []
+    /// How many there were in all.
+    private(set) var count = 0
+
+    init(capacity: Int) { self.capacity = max(0, capacity) }
+
+    mutating func append(_ element: Element) {
+        count += 1
+        guard capacity > 0 else { return }
+        // Half as many more are kept and then cut off, so that most additions move nothing.
+        if elements.count >= capacity + capacity / 2 + 1 { elements.removeFirst(elements.count - capacity + 1) }
+        elements.append(element)
+    }
+
+    mutating func clear() { elements.removeAll() }
+}
