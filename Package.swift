@@ -29,6 +29,7 @@ let package = Package(
         .library(name: "RichPushDevice", targets: ["RichPushDevice"]),
         .library(name: "RichPushApp", targets: ["RichPushApp"]),
         .library(name: "RichPushUI", targets: ["RichPushUI"]),
+        .library(name: "RichPushActivities", targets: ["RichPushActivities"]),
         .library(name: "RichPushExtension", targets: ["RichPushExtension"]),
         .library(name: "RichPushContentExtension", targets: ["RichPushContentExtension"]),
     ],
@@ -71,6 +72,9 @@ let package = Package(
             resources: [.copy("PrivacyInfo.xcprivacy")], swiftSettings: house),
         .target(
             name: "RichPushApp", dependencies: ["RichPushPlatform", "RichPushDevice", "RichPushModel"],
+            resources: [.copy("PrivacyInfo.xcprivacy")], swiftSettings: house),
+        .target(
+            name: "RichPushActivities", dependencies: ["RichPushPlatform", "RichPushDevice", "RichPushModel"],
             resources: [.copy("PrivacyInfo.xcprivacy")], swiftSettings: house),
         .target(
             name: "RichPushUI", dependencies: ["RichPushApp", "RichPushPlatform", "RichPushDevice", "RichPushModel"],

@@ -16,9 +16,8 @@
 
         /// The system gave a device token.
         public func didRegisterForRemoteNotifications(deviceToken: Data) {
-            let token = deviceToken.map { byte in (byte < 16 ? "0" : "") + String(byte, radix: 16) }.joined()
             environment.noteToken()
-            Task { await engine.didRegister(token: token) }
+            Task { await engine.didRegister(token: deviceToken.hexadecimal) }
         }
 
         /// The system gave none; the next launch asks again.
@@ -233,5 +232,7 @@
         func copyForSystem(
             _ content: CachedContent, of session: SessionID, now: Timestamp
         ) throws(StorageError) -> URL { throw .failed }
+        func share(_ content: CachedContent, as id: RichID, of session: SessionID) throws(StorageError) { throw .failed }
+        func keepShared(_ ids: Set<RichID>) throws(StorageError) -> Set<RichID> { throw .failed }
     }
 #endif

@@ -10,7 +10,7 @@
 
     /// Rich push in an app: sign in, inbox, content, sending, and what the system delivers.
     ///
-    /// An app has one, from `configure(_:signInToken:notificationDelegate:)`. SwiftUI observes its `state`: as an `Observable` from iOS 17
+    /// An app has one, from `configure(_:signInToken:activities:notificationDelegate:)`. SwiftUI observes its `state`: as an `Observable` from iOS 17
     /// on, as an `ObservableObject` in any version. It swizzles nothing: `RichPushDelegate` hands it the system's calls, or the app's own
     /// delegate forwards them to the functions of the same names.
     @MainActor
@@ -31,6 +31,7 @@
         let notifications = SystemNotifications()
         let eventSource: EventSource
         let downloads: BackgroundDownloads
+        private let activities: (any ActivityHosting)?
         /// The delegate that the notification centre should call; a diagnosis checks whether it still does.
         weak var delegate: (any UNUserNotificationCenterDelegate)?
         private var observers: [any NSObjectProtocol] = []
@@ -41,13 +42,14 @@
         /// - Parameters:
         ///   - configuration: the same as in the service extension.
         ///   - signInToken: gives new sign-in tokens of the app's own accounts; absent when users have passwords.
+        ///   - activities: the Live Activities of the app, a `LiveActivities` of `RichPushActivities`; absent for an app without any.
         ///   - notificationDelegate: the app's own delegate of the notification centre, which the app keeps and which forwards its two
         ///     calls; absent for an app that has no notifications but these.
         ///
         /// Throws `SetupError` for a mistake in the app's set-up. It is there from the first launch on and does not come later.
         public static func configure(
             _ configuration: RichPushConfiguration, signInToken: SignInTokenProvider? = nil,
-            notificationDelegate: (any UNUserNotificationCenterDelegate)? = nil
+            activities: (any ActivityHosting)? = nil, notificationDelegate: (any UNUserNotificationCenterDelegate)? = nil
         ) throws(SetupError) -> RichPush {
             guard current == nil else { throw .configuredTwice }
             try SetupError.check(configuration)
@@ -59,7 +61,8 @@
             } catch {
                 device = .unavailable(configuration, log: events)
             }
-            let push = RichPush(configuration: configuration, device: device, events: events, signInToken: signInToken)
+            let push = RichPush(
+                configuration: configuration, device: device, events: events, signInToken: signInToken, activities: activities)
             let own = RichPushDelegate(push)
             (current, ownDelegate) = (push, own)
             push.install(notificationDelegate ?? own)
@@ -68,14 +71,17 @@
 
         /// With other ports, for tests. The log of `device` gets the events too.
         convenience init(
-            configuration: RichPushConfiguration, device: DevicePorts, signInToken: SignInTokenProvider? = nil
+            configuration: RichPushConfiguration, device: DevicePorts, signInToken: SignInTokenProvider? = nil,
+            activities: (any ActivityHosting)? = nil
         ) {
             self.init(
-                configuration: configuration, device: device, events: EventSource(relay: device.log), signInToken: signInToken)
+                configuration: configuration, device: device, events: EventSource(relay: device.log), signInToken: signInToken,
+                activities: activities)
         }
 
         private init(
-            configuration: RichPushConfiguration, device: DevicePorts, events: EventSource, signInToken: SignInTokenProvider?
+            configuration: RichPushConfiguration, device: DevicePorts, events: EventSource, signInToken: SignInTokenProvider?,
+            activities: (any ActivityHosting)?
         ) {
             let configuration = configuration.inUsersLanguage()
             var device = device
@@ -86,7 +92,9 @@
             environment = SystemEnvironment()
             let ports = AppPorts(
                 notifications: notifications, push: SystemPushRegistration(), environment: environment, router: router,
-                scheduling: configuration.refreshTask.map(SystemBackgroundScheduling.init), signInToken: signInToken)
+                scheduling: configuration.refreshTask.map(SystemBackgroundScheduling.init), signInToken: signInToken,
+                activities: activities)
+            self.activities = activities
             engine = RichPushEngine(configuration: configuration, device: device, app: ports)
             downloads = BackgroundDownloads(
                 engine: engine, configuration: configuration, clock: device.clock, log: events)
@@ -109,9 +117,24 @@
                 }
             }
             Task {
+                let assertion = activities.map { _ in BackgroundAssertion("Launch with Live Activities") }
+                defer { assertion?.end() }
                 await engine.start()
                 await readState()
+                await engine.activitiesChanged()
             }
+            guard let activities else { return }
+            // As long as the app: the system gives tokens also while it runs in the background.
+            let changed: @Sendable () async -> Void = { [weak self] in await self?.activitiesChanged() }
+            Task { await activities.observe(changed) }
+        }
+
+        /// The system wakes an app for an activity for a moment only, and may suspend it before the server has the report.
+        private func activitiesChanged() async {
+            guard activities != nil else { return }
+            let assertion = BackgroundAssertion("Live Activities")
+            defer { assertion.end() }
+            await engine.activitiesChanged()
         }
 
         private func observe(_ name: Notification.Name, _ work: @escaping @MainActor (RichPush) async -> Void) {
@@ -128,6 +151,8 @@
         private func didBecomeActive() async {
             _ = try? await engine.refresh()
             await readState()
+            // A refresh needs a user; an activity that a push has started since the sign-out ends all the same.
+            await activitiesChanged()
         }
 
         private func didUnlock() async {

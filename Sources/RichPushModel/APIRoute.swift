@@ -35,6 +35,14 @@ public enum APIRoute {
     public static let activities = prefix + "/activities"
     /// `GET`: the `ActivityStatus`; `PATCH` changes it; `DELETE` ends it.
     public static func activity(_ id: Int64) -> String { "\(activities)/\(id)" }
+    /// `POST`: a `ReloadRequest`.
+    public static let reloads = prefix + "/reloads"
+    /// `POST` creates a broadcast channel, `GET` lists them.
+    public static let channels = prefix + "/channels"
+    /// One channel.
+    public static func channel(_ id: Int64) -> String { "\(channels)/\(id)" }
+    /// Channels that the server did not create.
+    public static let otherChannels = channels + "/others"
     /// `GET`: a `SealingDirectory`, what a sender needs to seal for some users.
     public static let sealing = prefix + "/sealing"
     /// `GET`: the signed-in user.

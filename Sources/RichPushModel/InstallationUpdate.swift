@@ -1,14 +1,15 @@
 /// The body of `PUT /api/v1/installations/{id}`: all that the server should know of one app on one device.
 public struct InstallationUpdate: Hashable, Sendable, Codable {
-    /// The push service; `apns` is the one this version sends through.
+    /// The push service: `apns`, `fcmv1` for Android, or `browser` for Web Push.
     public var platform: String
-    /// The device token as hexadecimal text; absent until the system has given one.
+    /// The device token as hexadecimal text; absent until the system has given one. Of a browser `endpoint`, `p256dh` and `auth` of its
+    /// subscription, with a blank between them.
     public var handle: String?
     /// Tags the user chose; the server adds `username:` itself and refuses protected ones.
     public var tags: [Tag]
     /// `sandbox` or `production`; absent means the hub's default.
     public var environment: String?
-    /// The bundle id, which is the APNs topic.
+    /// The bundle id, which is the APNs topic. Of a browser the address of the page that opens notifications.
     public var topic: String?
     /// A BCP 47 language tag, for example `sv-SE`.
     public var locale: String?
@@ -118,7 +119,7 @@ public struct Platform: RawRepresentable, Hashable, Sendable, Codable {
     /// Creates a platform name.
     public init(rawValue: String) { self.rawValue = rawValue }
 
-    /// Apple's push service, the one this version sends through.
+    /// Apple's push service.
     public static let apns = Platform(rawValue: "apns")
 }
 
@@ -159,7 +160,7 @@ public struct DeviceEntry: Hashable, Sendable, Codable {
     public var kind: String
     public var user: String
     public var platform: String
-    /// The first six characters of the device token, enough to distinguish two devices.
+    /// The first six characters of the device token, enough to distinguish two devices. Of a browser the host of its push service.
     public var handle: String?
     public var environment: String?
     public var topic: String?

@@ -4,6 +4,8 @@ public enum ActivityKey {
     public static let id = "clarionActivity"
     /// In the content state: which revision it is. It makes equal states differ, so that the system draws them.
     public static let revision = "clarionRevision"
+    /// In the content state, where the backend puts it: the id of a rich notification whose picture the activity shows.
+    public static let picture = "clarionPicture"
 }
 
 /// The JSON body of `POST /api/v1/activities`: starts a Live Activity on the devices of an audience.
@@ -24,6 +26,11 @@ public struct ActivityRequest: Hashable, Sendable, Codable {
     public var relevance: Double?
     /// `push`, or `app`: then the app starts the activity itself, with the number that the answer has. Absent means `push`.
     public var start: String?
+    /// `tokens`: each device gets pushes of its own; or `channel`: one push reaches all devices that follow, from iOS 18 on. Absent means
+    /// `tokens`, or `channel` with a `channel`.
+    public var delivery: String?
+    /// The number of a channel that exists. Absent with `channel` makes one that lasts as long as the activity.
+    public var channel: Int64?
 
     /// Creates a request.
     public init(attributesType: String, attributes: JSONValue? = nil, state: JSONValue, audience: String? = nil) {
@@ -59,7 +66,7 @@ public struct ActivityChange: Hashable, Sendable, Codable {
     public var staleAt: Timestamp?
     public var relevance: Double?
     /// 10 sends the update at once, from a budget that iOS keeps small; 5 lets the system choose the moment. Absent means 5, or 10 with
-    /// an alert.
+    /// an alert. Of 10, ten leave at once and one every two minutes; the others leave with 5.
     public var priority: Int?
     /// Whether the activity ends with this change.
     public var end: Bool?
@@ -93,8 +100,14 @@ public struct ActivityStatus: Hashable, Sendable, Codable {
     public var followers: [String: Int]
     /// What became of the pushes that started it, by outcome; absent where the app starts it.
     public var started: [String: Int]?
-    /// The same for the latest update.
+    /// The same for the latest update; absent on a channel, where Apple does not say whom it reached.
     public var updated: [String: Int]?
+    /// The channel that it lives on; absent where each device gets pushes of its own.
+    public var channel: Int64?
+    /// The id of that channel at APNs, with which an app that starts the activity itself follows it.
+    public var apnsChannel: String?
+    /// How many updates that asked for priority 10 left with 5, because iOS was likely to hold them back.
+    public var demoted: Int?
     /// Why the latest attempt to send failed.
     public var fault: String?
 
@@ -130,6 +143,81 @@ public struct ActivityList: Hashable, Sendable, Codable {
     }
 }
 
+/// The JSON body of `POST /api/v1/reloads`: makes widgets or controls read their data again.
+public struct ReloadRequest: Hashable, Sendable, Codable {
+    /// `widgets` (iOS 26): all of the app; or `controls` (iOS 18): all that the user has placed.
+    public var what: String
+    /// A tag expression; absent means the caller's own devices.
+    public var audience: String?
+
+    /// Creates a request.
+    public init(what: String, audience: String? = nil) { (self.what, self.audience) = (what, audience) }
+}
+
+/// The answer to a `ReloadRequest`.
+public struct ReloadAnswer: Hashable, Sendable, Codable {
+    /// The hub's id of the send. Requests that became one push have the same.
+    public var id: String
+    /// When the push leaves.
+    public var dueAt: Timestamp
+
+    /// Creates an answer.
+    public init(id: String, dueAt: Timestamp) { (self.id, self.dueAt) = (id, dueAt) }
+}
+
+/// The JSON body of `POST /api/v1/channels`: creates a broadcast channel that stays until it is removed.
+public struct ChannelRequest: Hashable, Sendable, Codable {
+    /// What its owner calls it.
+    public var name: String?
+    /// `latest`: a device that follows later, or was offline, gets the latest push; or `none`, which Apple grants more updates. Absent means
+    /// `latest`.
+    public var storage: String?
+
+    /// Creates a request.
+    public init(name: String? = nil, storage: String? = nil) { (self.name, self.storage) = (name, storage) }
+}
+
+/// A channel as its owner and administrators see it.
+public struct ChannelStatus: Hashable, Sendable, Codable {
+    public var id: Int64
+    public var name: String?
+    /// The id at APNs, which an app gives to ActivityKit to follow the channel.
+    public var apnsChannel: String
+    /// `latest`, or `none`.
+    public var storage: String
+    public var createdAt: Timestamp
+    /// When it is deleted, unless an activity lives on it then; absent for one that stays.
+    public var removeAt: Timestamp?
+    /// The activity that lives on it now.
+    public var activity: Int64?
+
+    /// Creates a status; what is not named here is absent until it is set.
+    public init(id: Int64, apnsChannel: String, storage: String, createdAt: Timestamp) {
+        self.id = id
+        self.apnsChannel = apnsChannel
+        self.storage = storage
+        self.createdAt = createdAt
+    }
+}
+
+/// A page of channels, newest first.
+public struct ChannelList: Hashable, Sendable, Codable {
+    public var channels: [ChannelStatus]
+    /// The `before` of the next page; absent on the last.
+    public var next: String?
+
+    /// Creates a page.
+    public init(channels: [ChannelStatus], next: String? = nil) { (self.channels, self.next) = (channels, next) }
+}
+
+/// The channels that the app has at APNs and that this server did not create.
+public struct OtherChannelList: Hashable, Sendable, Codable {
+    public var apnsChannels: [String]
+
+    /// Creates a list.
+    public init(apnsChannels: [String]) { self.apnsChannels = apnsChannels }
+}
+
 /// The JSON body of `PUT /api/v1/installations/{id}/activities`: what the device knows of its Live Activities and tokens.
 public struct ActivityReport: Hashable, Sendable, Codable {
     /// One activity on the device.
@@ -160,6 +248,10 @@ public struct ActivityReport: Hashable, Sendable, Codable {
     public var widgetToken: String?
     /// The tokens of all controls that the user has placed, by name; absent leaves them as they are.
     public var controlTokens: [String: String]?
+    /// Whether the user lets the app have Live Activities. Without that its start tokens are worth nothing.
+    public var enabled: Bool?
+    /// Whether the user lets them have frequent updates.
+    public var frequentUpdates: Bool?
 
     /// Creates a report.
     public init(startTokens: [String: String] = [:], activities: [Entry] = []) {

@@ -25,10 +25,13 @@ public struct PushEnvelope: Hashable, Sendable, Codable {
     public var hasAlert: Bool
     /// Whether the push asks the system to wake the app.
     public var wakesApp: Bool
+    /// What a push of data alone says itself. Absent where the system reads that, and from a push that only wakes the app.
+    public var words: PushWords?
 
     /// Creates an envelope.
     public init(
-        id: RichID, kind: ContentKind, message: String = "", subject: SubjectMark? = nil, hasAlert: Bool, wakesApp: Bool
+        id: RichID, kind: ContentKind, message: String = "", subject: SubjectMark? = nil, hasAlert: Bool, wakesApp: Bool,
+        words: PushWords? = nil
     ) {
         self.id = id
         self.kind = kind
@@ -36,6 +39,17 @@ public struct PushEnvelope: Hashable, Sendable, Codable {
         self.subject = subject
         self.hasAlert = hasAlert
         self.wakesApp = wakesApp
+        self.words = words
+    }
+
+    /// Reads a push of data alone, as an Android app gets it (Documentation/FCM.md); `nil` when it is not a rich push. Keys that are not
+    /// known and values of another form are passed over. The system shows nothing of it, so the app does.
+    public init?(data: [String: String]) {
+        guard let id = data["richId"].flatMap({ RichID($0) }) else { return nil }
+        self.init(
+            id: id, kind: ContentKind(rawValue: data["richType"] ?? "file"), message: data["richMessage"] ?? "",
+            subject: data[SubjectMark.key].flatMap { SubjectMark($0) }, hasAlert: false, wakesApp: true,
+            words: PushWords(data: data))
     }
 
     /// Reads the JSON of a push; `nil` when it is not a rich push. Every value is type-checked, since a push payload may
@@ -81,6 +95,22 @@ public struct PushEnvelope: Hashable, Sendable, Codable {
                 hasAlert = (try? container.nestedContainer(keyedBy: CodingKeys.self, forKey: .alert)) != nil
             }
         }
+    }
+}
+
+/// The texts of a push of data alone: what the app shows until it has the content, or where there is none.
+public struct PushWords: Hashable, Sendable, Codable {
+    public var title: String?
+    public var subtitle: String?
+    public var body: String?
+    /// Notifications with the same one belong together.
+    public var thread: String?
+
+    /// Reads the data of a push; `nil` when it has nothing to show.
+    public init?(data: [String: String]) {
+        let stated = { (key: String) in data[key].flatMap { $0.isEmpty ? nil : $0 } }
+        (title, subtitle, body, thread) = (stated("title"), stated("subtitle"), stated("body"), stated("thread"))
+        if title == nil, subtitle == nil, body == nil { return nil }
     }
 }
 

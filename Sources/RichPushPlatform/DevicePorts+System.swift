@@ -16,7 +16,7 @@
             guard let folder = SharedFolder.inGroup(configuration.appGroup) ?? (isForApp ? SharedFolder.ofApp() : nil) else {
                 throw .failed
             }
-            let parts = ["records", "content"].map { folder.appendingPathComponent($0, isDirectory: true) }
+            let parts = ["records", SharedFolder.content].map { folder.appendingPathComponent($0, isDirectory: true) }
             let store = try FileSharedStore(folder: parts[0])
             let cache = try FileContentCache(folder: parts[1])
             protect([folder] + parts)
@@ -109,6 +109,9 @@
 
     /// Where records and content lie.
     package enum SharedFolder {
+        /// The name of the folder with what was downloaded.
+        package static let content = "content"
+
         /// The folder in the App Group; `nil` when this process has no such group, which is a mistake in its entitlements.
         package static func inGroup(_ group: String?) -> URL? {
             group.flatMap { FileManager.default.containerURL(forSecurityApplicationGroupIdentifier: $0) }
@@ -147,5 +150,10 @@
         package init() {}
 
         package func isSavingPower() async -> Bool { ProcessInfo.processInfo.isLowPowerModeEnabled }
+    }
+
+    extension Data {
+        /// The bytes of a token as the server reads them: two digits in lower case for each.
+        package var hexadecimal: String { map { byte in (byte < 16 ? "0" : "") + String(byte, radix: 16) }.joined() }
     }
 #endif

@@ -84,6 +84,88 @@ struct ActivityReportTests {
         #expect(reports.isEmpty)
     }
 
+    private func shared(_ number: Int32) -> Data? {
+        try? Data(contentsOf: FileContentCache.sharedPicture(of: id(number), in: device.folder.appendingPathComponent("content")))
+    }
+
+    @Test("the picture that an activity names is fetched in its small form, and lies where widgets find it while it is named")
+    func pictures() async throws {
+        let engine = try await device.signedIn()
+        device.backend.store(7, bytes: Samples.png(3), thumb: Samples.png(4))
+        device.backend.store(8, bytes: Samples.png(5))
+        device.activities.set(Self.report)
+        device.activities.name([id(7), id(8)])
+        await engine.activitiesChanged()
+        #expect(shared(7) == Samples.png(4))
+        #expect(shared(8) == Samples.png(5), "it has no small form")
+        device.activities.name([id(8)])
+        await engine.activitiesChanged()
+        #expect(shared(7) == nil)
+        #expect(shared(8) == Samples.png(5))
+    }
+
+    @Test("a picture that is there already is not fetched again")
+    func pictureOnce() async throws {
+        let engine = try await device.signedIn()
+        device.backend.store(7, bytes: Samples.png(3))
+        device.activities.name([id(7)])
+        await engine.activitiesChanged()
+        let count = device.backend.requests.count
+        await engine.activitiesChanged()
+        #expect(device.backend.requests.count == count)
+    }
+
+    @Test("what is no picture, or not for this user, is asked for once, and the others still come")
+    func noPicture() async throws {
+        let engine = try await device.signedIn()
+        var entry = Samples.entry(7, kind: .file, bytes: Data("%PDF-1.7".utf8), mediaType: "application/pdf")
+        entry.thumb = nil
+        device.backend.state.with { $0.stored[id(7)] = ScriptedBackend.Stored(entry: entry, bytes: Data("%PDF-1.7".utf8)) }
+        device.backend.store(9, bytes: Samples.png(5))
+        device.activities.name([id(7), id(8), id(9)])
+        await engine.activitiesChanged()
+        #expect(shared(7) == nil && shared(8) == nil)
+        #expect(shared(9) == Samples.png(5))
+        await engine.activitiesChanged()
+        #expect(device.log.all.filter { $0.kind == .fetchFailed }.map(\.richID) == [id(7), id(8)])
+    }
+
+    @Test("the picture of a notification that is recalled leaves the card")
+    func recalledPicture() async throws {
+        let engine = try await device.signedIn()
+        device.backend.store(7, bytes: Samples.png(3))
+        _ = try await engine.refresh()
+        device.activities.name([id(7)])
+        await engine.activitiesChanged()
+        #expect(shared(7) != nil)
+        device.backend.state.with { $0.stored[id(7)] = nil }
+        _ = try await engine.refresh()
+        await engine.activitiesChanged()
+        #expect(shared(7) == nil)
+    }
+
+    @Test("a background push that wakes the app brings the picture that an activity has named since")
+    func pictureAfterPush() async throws {
+        let engine = try await device.signedIn()
+        // The report of the sign-in is over before the name comes.
+        await engine.activitiesChanged()
+        device.backend.store(7, bytes: Samples.png(3))
+        device.activities.name([id(7)])
+        #expect(await engine.handleBackgroundPush(Samples.silent(7), budget: .seconds(30)) == .newData)
+        #expect(shared(7) == Samples.png(3))
+    }
+
+    @Test("a sign-out takes the pictures away")
+    func picturesAfterSignOut() async throws {
+        let engine = try await device.signedIn()
+        device.backend.store(7, bytes: Samples.png(3))
+        device.activities.name([id(7)])
+        await engine.activitiesChanged()
+        #expect(shared(7) != nil)
+        try await engine.signOut()
+        #expect(shared(7) == nil)
+    }
+
     @Test("a new start of the app reports what the process before could not")
     func relaunch() async throws {
         let first = try await device.signedIn()

@@ -27,6 +27,17 @@ struct SealedTests {
         return await (try device.launchExtension()).enrich(request, budget: .seconds(30))
     }
 
+    @Test("is not put where widgets read, though it is open on the device")
+    func notForWidgets() async throws {
+        let app = try await device.signedIn()
+        try storePicture()
+        _ = try await enrich()
+        device.activities.name([id(7)])
+        await app.activitiesChanged()
+        let shared = FileContentCache.sharedPicture(of: id(7), in: device.folder.appendingPathComponent("content"))
+        #expect(!FileManager.default.fileExists(atPath: shared.path))
+    }
+
     @Test("shows its text and its small picture, fetched and opened by the extension")
     func enriched() async throws {
         let app = try await device.signedIn()

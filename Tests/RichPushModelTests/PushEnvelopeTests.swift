@@ -67,4 +67,39 @@ struct PushEnvelopeTests {
         #expect(!push.hasAlert)
         #expect(!push.wakesApp)
     }
+
+    @Test("reads a push of data alone, with the texts that the app shows")
+    func data() throws {
+        let data = [
+            "richId": "7", "richType": "img", "richMessage": "Look", "richFor": "27e90420f33712e2", "title": "Shop",
+            "body": "New", "thread": "news", "badge": "3", "later": "x",
+        ]
+        let push = try #require(PushEnvelope(data: data))
+        let words = try #require(PushWords(data: ["title": "Shop", "body": "New", "thread": "news"]))
+        #expect(
+            push
+                == PushEnvelope(
+                    id: RichID(number: 7)!, kind: .image, message: "Look", subject: SubjectMark("27e90420f33712e2"),
+                    hasAlert: false, wakesApp: true, words: words))
+        #expect(words.title == "Shop")
+        #expect(words.subtitle == nil)
+        #expect(words.body == "New")
+        #expect(words.thread == "news")
+    }
+
+    @Test("of data alone only wakes the app when it has no text", arguments: [[:], ["title": "", "thread": "news"]])
+    func dataWithoutWords(data: [String: String]) throws {
+        #expect(try #require(PushEnvelope(data: data.merging(["richId": "7"]) { $1 })).words == nil)
+    }
+
+    @Test(
+        "of data alone is no rich push without a proper id", arguments: [[:], ["richId": "007"], ["richId": "x", "body": "New"]])
+    func dataWithoutID(data: [String: String]) { #expect(PushEnvelope(data: data) == nil) }
+
+    @Test("of data alone passes over a mark that is none")
+    func dataWithBadMark() throws {
+        let push = try #require(PushEnvelope(data: ["richId": "7", "richFor": "27E9"]))
+        #expect(push.subject == nil)
+        #expect(push.kind == .file)
+    }
 }

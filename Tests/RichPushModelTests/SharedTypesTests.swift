@@ -47,6 +47,8 @@ struct SharedTypesTests {
     @Test("moments are whole milliseconds and clamp at the ends")
     func timestamps() {
         #expect(Timestamp(milliseconds: -1).seconds == -1)
+        #expect(Timestamp(milliseconds: -1_000).seconds == -1)
+        #expect(Timestamp(milliseconds: .min).seconds == -9_223_372_036_854_776)
         #expect(Timestamp(seconds: .max).milliseconds == .max)
         #expect((Timestamp(milliseconds: .max) + .seconds(1)).milliseconds == .max)
         #expect(Timestamp(milliseconds: 5_000) - Timestamp(milliseconds: 2_000) == .seconds(3))

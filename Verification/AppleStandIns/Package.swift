@@ -29,7 +29,9 @@ let package = Package(
         standIn("ImageIO"), standIn("UIKit", ["AppleFoundationShims", "ImageIO"]),
         standIn("UserNotifications", ["AppleFoundationShims"]),
         standIn("UserNotificationsUI", ["UIKit", "UserNotifications"]), standIn("BackgroundTasks", ["AppleFoundationShims"]),
-        standIn("Combine"), standIn("SwiftUI", ["Combine", "UIKit"]), standIn("AVKit", ["SwiftUI"]), standIn("_Testing_UIKit"),
+        standIn("Combine"), standIn("SwiftUI", ["Combine", "UIKit"]), standIn("AVKit", ["SwiftUI"]),
+        standIn("ActivityKit", ["AppleFoundationShims"]), standIn("WidgetKit", ["AppleFoundationShims"]),
+        standIn("_Testing_UIKit"),
         standIn("_Testing_SwiftUI"),
         shipped("RichPushModel", [], [manifest]),
         shipped("RichPushSealing", ["RichPushModel", "CryptoKit"], [manifest]),
@@ -44,12 +46,17 @@ let package = Package(
             "RichPushApp", ["RichPushPlatform", "RichPushDevice", "RichPushModel", "BackgroundTasks", "Combine"] + notifications,
             [manifest]),
         shipped(
+            "RichPushActivities",
+            ["RichPushPlatform", "RichPushDevice", "RichPushModel", "UIKit", "ActivityKit", "WidgetKit", "AppleFoundationShims"],
+            [manifest]),
+        shipped(
             "RichPushUI", ["RichPushApp", "RichPushPlatform", "RichPushDevice", "RichPushModel", "SwiftUI", "AVKit"],
             [.process("Resources"), manifest]),
         .testTarget(
             name: "AdapterTests",
             dependencies: [
-                "RichPushApp", "RichPushUI", "RichPushExtension", "RichPushContentExtension", "_Testing_UIKit",
+                "RichPushActivities", "RichPushApp", "RichPushUI", "RichPushExtension", "RichPushContentExtension",
+                "_Testing_UIKit",
                 "_Testing_SwiftUI", "BackgroundTasks", "Security",
                 "CryptoKit", "ImageIO", "RichPushPlatform", "RichPushSealing",
             ], path: "Tests/AdapterTests", swiftSettings: house),

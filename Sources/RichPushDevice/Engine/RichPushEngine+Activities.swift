@@ -16,9 +16,14 @@ extension RichPushEngine {
     /// call has passed.
     public func activitiesChanged() async {
         guard activeSession != nil else { return await endActivitiesWithoutUser() }
+        await reportActivities(within: Deadline(device.clock, after: configuration.limits.callDeadline))
+    }
+
+    /// Reports what changed, and waits for it at most as long as the deadline says.
+    func reportActivities(within deadline: Deadline) async {
         startActivityReport()
-        let task = reporting
-        _ = await Deadline(device.clock, after: configuration.limits.callDeadline).run { await task?.value }
+        guard let task = reporting else { return }
+        _ = await deadline.run { await task.value }
     }
 
     /// Reports if something changed. A call during a report makes it look once more.
@@ -34,9 +39,10 @@ extension RichPushEngine {
         while needsActivityReport, !Task.isCancelled, let host = app.activities {
             needsActivityReport = false
             let report = await host.report()
-            guard let session = activeSession, isDue(report, in: session) else { continue }
+            guard let session = activeSession else { continue }
             do throws(RichPushError) {
-                try await send(report, to: host, in: session)
+                if isDue(report, in: session) { try await send(report, to: host, in: session) }
+                await bringPictures(for: host, in: session)
             } catch {
                 device.log.record(DeviceEvent(.registrationFailed, nil, ["reason": error.code, "of": "activities"]))
                 guard error.isTransient, let pause = retry.next(fraction: device.identifiers.fraction(), asked: error.pause),
@@ -63,6 +69,38 @@ extension RichPushEngine {
         needsActivityReport = true
     }
 
+    /// Fetches the pictures that activities name and are not on the device yet. The small form is enough for a card.
+    private func bringPictures(for host: any ActivityHosting, in session: Session) async {
+        let wanted = await host.pictures().subtracting(missingPictures)
+        guard isCurrent(session), let present = try? device.cache.keepShared(wanted) else { return }
+        for id in wanted.subtracting(present).sorted() {
+            do throws(RichPushError) {
+                try await bringPicture(of: id, in: session)
+            } catch {
+                if error == .notFound { missingPictures.insert(id) }
+                device.log.record(DeviceEvent(.fetchFailed, id, ["reason": error.code, "of": "activities"]))
+            }
+        }
+    }
+
+    private func bringPicture(of id: RichID, in session: Session) async throws(RichPushError) {
+        let deadline = Deadline(device.clock, after: configuration.limits.callDeadline)
+        let entry = try await details(of: id, in: session, within: deadline)
+        let stored = try storing { () throws(StorageError) in try records.stored(id, of: session.id) }
+        // What came sealed does not leave the app's own files; `entry` is what was in it.
+        guard let stored, stored.kind != .sealed, let descriptor = entry.thumb ?? entry.content,
+            descriptor.mediaType.hasPrefix("image/")
+        else {
+            missingPictures.insert(id)
+            throw .badAnswer
+        }
+        guard descriptor.byteCount <= (await backgroundLimit()) else { throw .badAnswer }
+        let variant: ContentFetcher.Variant = entry.thumb == nil ? .original : .thumb
+        let content = try await fetch(descriptor, of: id, variant: variant, in: session, within: deadline).get()
+        guard isCurrent(session) else { return }
+        try storing { () throws(StorageError) in try device.cache.share(content, as: id, of: session.id) }
+    }
+
     private func isDue(_ report: ActivityReport, in session: Session) -> Bool {
         guard let state = try? records.read(RegistrationState.self, activitiesKey(of: session)) else {
             // An app without any has nothing to say.
@@ -76,6 +114,7 @@ extension RichPushEngine {
 
     /// Ends all activities on the device: they are of a user who has signed out (Reference/LiveActivities.md#3-2).
     func endActivities() async {
+        missingPictures = []
         guard let host = app.activities else { return }
         let all = await host.report().activities.map(\.id)
         if !all.isEmpty { await host.end(all) }

@@ -130,6 +130,9 @@ extension RichPushEngine {
             }
             try? records.forgetText(entry.id, of: session.id)
         }
+        // A card may show one of them.
+        missingPictures.formUnion(ids)
+        startActivityReport()
         let shown = await app.notifications.delivered().filter { notification in notification.richID.map(ids.contains) ?? false }
         await app.notifications.removeDelivered(shown.map(\.identifier))
     }

@@ -51,6 +51,9 @@ extension RichPushEngine {
         defer { if let claim { try? device.store.release(claim) } }
         let result = await fetchAndPresent(envelope, isOurs: claim != nil, in: session, within: deadline)
         await flush(within: deadline.capped(at: configuration.limits.receiptDeadline))
+        // The push may have woken the app for the picture that an update of an activity names.
+        missingPictures.remove(envelope.id)
+        await reportActivities(within: deadline.capped(at: configuration.limits.receiptDeadline))
         return result
     }
 
@@ -67,7 +70,7 @@ extension RichPushEngine {
             if case .failure(let error) = warmed { fail(envelope.id, error, in: session) }
             if !envelope.hasAlert {
                 let picture = await picture(for: entry, warmed: try? warmed.get(), in: session, within: deadline)
-                await present(entry, with: picture, in: session)
+                await present(entry, with: picture, thread: envelope.words?.thread, in: session)
             }
             await updateBadge(in: session)
             return if case .failure = warmed { .failed } else { .newData }
@@ -94,7 +97,7 @@ extension RichPushEngine {
     }
 
     /// The limit is lower while the user saves power: large content can wait for a tap.
-    private func backgroundLimit() async -> Int64 {
+    func backgroundLimit() async -> Int64 {
         let limits = configuration.limits
         let isSaving = await app.environment.isSavingPower()
         return isSaving ? min(limits.maximumSavingBytes, limits.maximumBackgroundBytes) : limits.maximumBackgroundBytes
@@ -123,14 +126,23 @@ extension RichPushEngine {
         fail(envelope.id, error, in: session)
         let mayShow = configuration.showsTextWhenFetchFails && error != .credentialRejected
         guard mayShow, !envelope.hasAlert else { return .failed }
-        // Text beside a seal was not sealed. On a shared phone the text may be another user's, and the server cannot be asked.
+        // On a shared phone the text may be another user's, and the server cannot be asked.
         let isProven = session.mayShowText(of: envelope.id, marked: envelope.subject)
-        let isNeutral = envelope.message.isEmpty || envelope.kind == .sealed || !isProven
-        let text = isNeutral ? configuration.neutralText : envelope.message
         await show(
-            NotificationContent(body: text, category: PushEnvelope.category, isNeutral: isNeutral), of: envelope.id,
-            kind: envelope.kind, in: session, isProven: isProven)
+            ownContent(of: envelope, isProven: isProven), of: envelope.id, kind: envelope.kind, in: session, isProven: isProven)
         return .failed
+    }
+
+    /// What a push says itself, or the neutral text.
+    private func ownContent(of envelope: PushEnvelope, isProven: Bool) -> NotificationContent {
+        var content = NotificationContent(body: envelope.message, category: PushEnvelope.category)
+        if let words = envelope.words {
+            (content.title, content.subtitle) = (words.title ?? "", words.subtitle ?? "")
+            (content.body, content.thread) = (words.body ?? "", words.thread)
+        }
+        // Text beside a seal was not sealed.
+        let isEmpty = envelope.words == nil && envelope.message.isEmpty
+        return isEmpty || envelope.kind == .sealed || !isProven ? content.neutral(configuration.neutralText) : content
     }
 
     private func fail(_ id: RichID, _ error: RichPushError, in session: Session) {
@@ -152,9 +164,10 @@ extension RichPushEngine {
     static func identifier(_ id: RichID) -> String { "rich-\(id)" }
 
     /// Shows a silent push: a question while the user looks at the app, otherwise a local notification.
-    func present(_ entry: InboxEntry, with content: CachedContent?, in session: Session) async {
+    func present(_ entry: InboxEntry, with content: CachedContent?, thread: String?, in session: Session) async {
         var notification = NotificationContent(
-            title: entry.title ?? "", subtitle: entry.subtitle ?? "", body: entry.message, category: PushEnvelope.category)
+            title: entry.title ?? "", subtitle: entry.subtitle ?? "", body: entry.message, thread: thread,
+            category: PushEnvelope.category)
         if let content { notification.attachment = attachments.attachment(for: content, altText: entry.altText, in: session) }
         guard await show(notification, of: entry.id, kind: entry.kind, in: session) else { return }
         try? records.markShown(entry.id, of: session.id)

@@ -8,9 +8,10 @@ import RichPushSealing
 #endif
 
 extension RichPushEngine {
-    /// The system gave a device token: hexadecimal text of any length, never used as an identity (Reference/IOSClient.md#7).
+    /// The system gave a device token, which is never used as an identity (Reference/IOSClient.md#7). Apple's is hexadecimal text of any
+    /// length; that of another platform is sent as it is.
     public func didRegister(token: String) {
-        self.token = token.uppercased()
+        self.token = token
         startRegistration()
     }
 
@@ -61,8 +62,11 @@ extension RichPushEngine {
     func plainUpdate() async -> InstallationUpdate {
         let facts = await app.environment.installationFacts()
         let permission = await app.notifications.permission()
+        let isApple = facts.platform == .apns
         var update = InstallationUpdate(
-            handle: token, environment: facts.environment, topic: facts.bundleID, locale: Self.fact(facts.locale),
+            platform: facts.platform.rawValue, handle: isApple ? token?.uppercased() : token,
+            environment: isApple ? facts.environment : nil, topic: isApple ? facts.bundleID : nil,
+            locale: Self.fact(facts.locale),
             appVersion: Self.fact(facts.appVersion), systemVersion: Self.fact(facts.systemVersion),
             timeZone: Self.fact(facts.timeZone), permission: permission.rawValue, capabilities: capabilities(facts))
         let languages = facts.languages.prefix(InstallationUpdate.languageLimit).compactMap(Self.fact)

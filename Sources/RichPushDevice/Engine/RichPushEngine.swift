@@ -19,7 +19,7 @@ public actor RichPushEngine {
     var isLoaded = false
     var isChangingSession = false
     var isStopped = false
-    /// The device token, upper-case hexadecimal.
+    /// The device token, as the system gave it.
     var token: String?
     /// Work under way, so that concurrent calls share it.
     var fetches: [ContentKey: Task<Result<CachedContent, RichPushError>, Never>] = [:]
@@ -28,6 +28,8 @@ public actor RichPushEngine {
     /// The report of the app's Live Activities under way, and whether something changed since it was made.
     var reporting: Task<Void, Never>?
     var needsActivityReport = false
+    /// Pictures of activities that the server does not give or has recalled, or that are none. A push of one asks again.
+    var missingPictures: Set<RichID> = []
     /// The renewal of the credential under way; its value is the failure, or `nil` when there is a new credential.
     var renewal: Task<RichPushError?, Never>?
     /// The refresh of the inbox under way, and the next one, which calls made meanwhile share.

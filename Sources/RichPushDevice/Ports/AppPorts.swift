@@ -108,7 +108,9 @@ public enum AppState: String, Sendable, Codable {
 
 /// What the server learns of an installation, next to its token.
 public struct InstallationFacts: Hashable, Sendable, Codable {
-    /// The bundle id, which is the APNs topic.
+    /// The push service that gives the device its token.
+    public var platform: Platform
+    /// The bundle id, which is the APNs topic; on another platform the name of the app there, which the server does not get.
     public var bundleID: String
     /// `sandbox` or `production`, as the app is signed; absent means the hub's default.
     public var environment: String?
@@ -128,8 +130,10 @@ public struct InstallationFacts: Hashable, Sendable, Codable {
     /// Creates facts.
     public init(
         bundleID: String, environment: String? = nil, locale: String? = nil, languages: [String] = [],
-        appVersion: String? = nil, systemVersion: String? = nil, timeZone: String? = nil, capabilities: [String] = []
+        appVersion: String? = nil, systemVersion: String? = nil, timeZone: String? = nil, capabilities: [String] = [],
+        platform: Platform = .apns
     ) {
+        self.platform = platform
         self.bundleID = bundleID
         self.environment = environment
         self.locale = locale
@@ -153,8 +157,18 @@ public protocol ActivityHosting: Sendable {
     /// All activities of the server's that are on the device, and every token that the system has given. A token that the system has not
     /// given in this run of the app is left out.
     func report() async -> ActivityReport
+    /// The rich notifications whose pictures the activities on the device show.
+    func pictures() async -> Set<RichID>
     /// Ends activities and removes them from the display at once.
     func end(_ activities: [Int64]) async
+    /// Calls `changed` for each event of an activity or a token, until the task is cancelled. Returns at once where the app itself calls
+    /// `RichPushEngine.activitiesChanged`.
+    func observe(_ changed: @escaping @Sendable () async -> Void) async
+}
+
+extension ActivityHosting {
+    public func pictures() async -> Set<RichID> { [] }
+    public func observe(_ changed: @escaping @Sendable () async -> Void) async {}
 }
 
 /// Asks the system for a device token. The answer comes later, to `RichPushEngine.didRegister(token:)`; asking needs no

@@ -211,6 +211,10 @@ public protocol ContentCache: Sendable {
     ) throws(StorageError) -> CachedContent
     /// A copy that the system may move away, with the ending of its type.
     func copyForSystem(_ content: CachedContent, of session: SessionID, now: Timestamp) throws(StorageError) -> URL
+    /// Puts a picture where the widgets of the app find it by its notification, while the session lives.
+    func share(_ content: CachedContent, as id: RichID, of session: SessionID) throws(StorageError)
+    /// Removes the pictures that were shared but these; returns those that are there.
+    func keepShared(_ ids: Set<RichID>) throws(StorageError) -> Set<RichID>
 }
 
 /// The name of a content: the notification and the exact version of its bytes.

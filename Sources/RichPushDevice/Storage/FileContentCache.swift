@@ -55,6 +55,7 @@ public struct FileContentCache: ContentCache {
 
     public func wipe() throws(StorageError) {
         try FileAccess.removeAtOnce(sessions)
+        try FileAccess.removeAtOnce(shared)
         try FileAccess.removeLeftovers(in: root)
     }
 
@@ -169,6 +170,36 @@ public struct FileContentCache: ContentCache {
             }
             try FileAccess.remove(record)
         }
+    }
+
+    // MARK: The widgets of an app run without a session, so that pictures for them lie beside the sessions.
+
+    private var shared: URL { root.appendingPathComponent("shared") }
+
+    /// Where the picture of a notification lies for widgets, in a cache with this folder.
+    public static func sharedPicture(of id: RichID, in folder: URL) -> URL {
+        folder.appendingPathComponent("shared").appendingPathComponent("\(id)")
+    }
+
+    public func share(_ content: CachedContent, as id: RichID, of session: SessionID) throws(StorageError) {
+        let place = Self.sharedPicture(of: id, in: root)
+        try FileAccess.makeFolder(shared)
+        try FileAccess.remove(place)
+        let isLinked = (try? FileManager.default.linkItem(at: content.file, to: place)) != nil
+        // A sign-out that ran beside this may have looked before.
+        guard FileAccess.exists(folder(session)) else {
+            try FileAccess.remove(place)
+            throw .sessionEnded
+        }
+        guard isLinked else { throw .failed }
+    }
+
+    public func keepShared(_ ids: Set<RichID>) throws(StorageError) -> Set<RichID> {
+        var found: Set<RichID> = []
+        for file in FileAccess.files(in: shared) {
+            if let id = RichID(file.lastPathComponent), ids.contains(id) { found.insert(id) } else { try FileAccess.remove(file) }
+        }
+        return found
     }
 
     // MARK: A cached file is named by a digest, so that nothing from the network is a path. Players and other apps want a name.

@@ -53,17 +53,19 @@ actor FakeEnvironment: AppEnvironment {
     private var locale = "en"
     private var savesPower = false
     private var appVersion = "2.1 (417)"
+    private var platform = Platform.apns
     func appState() async -> AppState { state }
     func isSavingPower() async -> Bool { savesPower }
     func installationFacts() async -> InstallationFacts {
         InstallationFacts(
-            bundleID: "org.example.app", locale: locale, appVersion: appVersion, systemVersion: "iOS 18.2",
-            timeZone: "Europe/Stockholm", capabilities: ["service-extension"])
+            bundleID: "org.example.app", environment: "production", locale: locale, appVersion: appVersion,
+            systemVersion: "iOS 18.2", timeZone: "Europe/Stockholm", capabilities: ["service-extension"], platform: platform)
     }
     func set(_ state: AppState) { self.state = state }
     func set(savesPower: Bool) { self.savesPower = savesPower }
     func set(locale: String) { self.locale = locale }
     func set(appVersion: String) { self.appVersion = appVersion }
+    func set(platform: Platform) { self.platform = platform }
 }
 
 actor FakeScheduling: BackgroundScheduling {
@@ -143,6 +145,12 @@ final class RecordingLog: EventLog {
 /// The Live Activities of a device as a test sets them.
 final class FakeActivities: ActivityHosting {
     private let state = Locked<(report: ActivityReport, ended: [[Int64]])>((ActivityReport(), []))
+    private let named = Locked<Set<RichID>>([])
+
+    /// The pictures that the states of the activities name.
+    func name(_ pictures: Set<RichID>) { named.with { $0 = pictures } }
+
+    func pictures() async -> Set<RichID> { named.with { $0 } }
 
     var ended: [[Int64]] { state.with { $0.ended } }
 

@@ -24,7 +24,7 @@ extension AppleFace {
             let delegate = try await phone.signedIn()
             #expect(await soon { UIApplication.shared.fakeRegistrations > 0 })
             #expect(phone.center.fake { $0.asked.isEmpty })
-            #expect(await soon { await delegate.push.engine.token == "0ABC" })
+            #expect(await soon { await delegate.push.engine.token == "0abc" })
             #expect(await soon { lastUpdate?.handle == "0ABC" })
         }
 

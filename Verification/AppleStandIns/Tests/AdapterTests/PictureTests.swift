@@ -19,13 +19,6 @@ extension AppleFace {
 
         init() throws { phone = try TestPhone() }
 
-        /// A header and nothing behind it: what a picture says of itself. The stand-in decodes nothing, and notes what it should.
-        private func png(_ width: UInt32, _ height: UInt32) -> Data {
-            let sides = [width, height].flatMap { side in [24, 16, 8, 0].map { UInt8(truncatingIfNeeded: side >> $0) } }
-            return Data([0x89, 0x50, 0x4E, 0x47, 0x0D, 0x0A, 0x1A, 0x0A, 0, 0, 0, 13]) + Data("IHDR".utf8) + Data(sides)
-                + Data([8, 6, 0, 0, 0])
-        }
-
         private func file(_ bytes: Data) throws -> URL {
             let file = phone.folder.appendingPathComponent("\(UUID().uuidString).png")
             try bytes.write(to: file)
@@ -55,22 +48,22 @@ extension AppleFace {
 
         @Test("that say that they are enormous are not decoded, however small the file is")
         func enormous() async throws {
-            let bomb = png(60_001, 60_000)
+            let bomb = TestPhone.png(60_001, 60_000)
             #expect(bomb.count < 50)
             let screen = try await shown(bomb)
             #expect(screen.first("id", "richpush.picture") == nil && screen.texts.contains("large.png"))
             #expect(try await controller(bomb).isHidden)
-            for size in [png(.max, .max), png(0, 9)] { #expect(try await controller(size).isHidden) }
+            for size in [TestPhone.png(.max, .max), TestPhone.png(0, 9)] { #expect(try await controller(size).isHidden) }
             #expect(FakeDecodings.shared.ofWidth(60_001).isEmpty)
             // Beyond what an extension decodes, and not beyond what the app does.
-            #expect(try await controller(png(7_001, 5_000)).isHidden)
-            #expect(try await shown(png(7_001, 5_000)).all.contains { $0.attributes["image"] == "picture" })
+            #expect(try await controller(TestPhone.png(7_001, 5_000)).isHidden)
+            #expect(try await shown(TestPhone.png(7_001, 5_000)).all.contains { $0.attributes["image"] == "picture" })
         }
 
         @Test("are decoded away from the main thread")
         func thread() async throws {
-            _ = try await shown(png(301, 200))
-            _ = try await controller(png(301, 200))
+            _ = try await shown(TestPhone.png(301, 200))
+            _ = try await controller(TestPhone.png(301, 200))
             let decodings = FakeDecodings.shared.ofWidth(301)
             #expect(decodings.map(\.isOnMainThread) == [false, false] && decodings.map(\.side) == [301, 301])
         }
@@ -78,13 +71,13 @@ extension AppleFace {
         @Test("are decoded as small as they are shown")
         func small() async throws {
             let client = try await phone.signedIn().push
-            let screen = try await shown(png(6_001, 4_000))
+            let screen = try await shown(TestPhone.png(6_001, 4_000))
             #expect(screen.all.contains { $0.attributes["image"] == "picture" })
-            let entry = phone.backend.store(7, bytes: png(6_001, 4_000))
+            let entry = phone.backend.store(7, bytes: TestPhone.png(6_001, 4_000))
             #expect(await client.open(id(7)).state == .ready)
             let thumbnail = await InboxModel(push: client).thumbnail(of: entry, side: 168)
             #expect(thumbnail?.size == CGSize(width: 168, height: 111))
-            _ = try await controller(png(6_001, 4_000 - 1))
+            _ = try await controller(TestPhone.png(6_001, 4_000 - 1))
             let sides = FakeDecodings.shared.ofWidth(6_001).map(\.side)
             // 8 and 2 million pixels with sides of 3 to 2.
             #expect(sides == [3_464, 168, 1_732])
@@ -93,7 +86,7 @@ extension AppleFace {
         @Test("are not decoded for a side that is no number, and for one without end as large as a screen shows")
         func strangeSides() async throws {
             let client = try await phone.signedIn().push
-            let entry = phone.backend.store(7, bytes: png(6_003, 4_000))
+            let entry = phone.backend.store(7, bytes: TestPhone.png(6_003, 4_000))
             #expect(await client.open(id(7)).state == .ready)
             let model = InboxModel(push: client)
             for side in [CGFloat.nan, 0, -1, -CGFloat.infinity] { #expect(await model.thumbnail(of: entry, side: side) == nil) }
@@ -105,7 +98,7 @@ extension AppleFace {
 
         @Test("make room for themselves before they are decoded")
         func room() async throws {
-            let about = PictureFile(try file(png(200, 301)))
+            let about = PictureFile(try file(TestPhone.png(200, 301)))
             #expect(try about.heightToWidth(within: .notification) == 1.505)
             #expect(throws: PictureFile.Failure.tooManyPixels) {
                 try about.heightToWidth(within: .init(pixels: 60_199, decodedPixels: 1))

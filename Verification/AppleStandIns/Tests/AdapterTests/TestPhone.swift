@@ -57,6 +57,13 @@ final class TestPhone {
 
     deinit { try? FileManager.default.removeItem(at: folder) }
 
+    /// A header and nothing behind it: what a picture says of itself. The stand-in decodes nothing, and notes what it should.
+    nonisolated static func png(_ width: UInt32, _ height: UInt32) -> Data {
+        let sides = [width, height].flatMap { side in [24, 16, 8, 0].map { UInt8(truncatingIfNeeded: side >> $0) } }
+        return Data([0x89, 0x50, 0x4E, 0x47, 0x0D, 0x0A, 0x1A, 0x0A, 0, 0, 0, 13]) + Data("IHDR".utf8) + Data(sides)
+            + Data([8, 6, 0, 0, 0])
+    }
+
     var center: UNUserNotificationCenter { UNUserNotificationCenter.current() }
 
     /// The shipped store, cache and key chain; only the network is scripted.
@@ -76,10 +83,12 @@ final class TestPhone {
 
     /// A new process of the app, as far as the end of its launch.
     func launch(
-        clock: any ServiceClock = SystemClock(), signInToken: SignInTokenProvider? = nil
+        clock: any ServiceClock = SystemClock(), signInToken: SignInTokenProvider? = nil,
+        activities: (any ActivityHosting)? = nil
     ) throws -> RichPushDelegate {
         FakeKeychain.shared.setOwnGroup("app")
-        let push = RichPush(configuration: Self.configuration, device: try ports(clock: clock), signInToken: signInToken)
+        let push = RichPush(
+            configuration: Self.configuration, device: try ports(clock: clock), signInToken: signInToken, activities: activities)
         let delegate = RichPushDelegate(push)
         push.install(delegate)
         _ = delegate.application(.shared, didFinishLaunchingWithOptions: nil)
@@ -87,8 +96,10 @@ final class TestPhone {
     }
 
     /// As above, with alice signed in.
-    func signedIn(clock: any ServiceClock = SystemClock()) async throws -> RichPushDelegate {
-        let delegate = try launch(clock: clock)
+    func signedIn(
+        clock: any ServiceClock = SystemClock(), activities: (any ActivityHosting)? = nil
+    ) async throws -> RichPushDelegate {
+        let delegate = try launch(clock: clock, activities: activities)
         delegate.application(.shared, didRegisterForRemoteNotificationsWithDeviceToken: Data([0x0A, 0xBC]))
         try await delegate.push.signIn(user: "alice", password: "secret")
         return delegate
