@@ -8,9 +8,14 @@ let house: [SwiftSetting] = [
     .treatAllWarnings(as: .error),
     .enableUpcomingFeature("ExistentialAny"),
 ]
+/// Tests call optimized code, and are compiled once for each run of CI: to optimize them too takes as long as to compile them.
+let testSettings = house + [.unsafeFlags(["-Onone"])]
 
-func target(_ name: String, _ dependencies: [Target.Dependency] = [], resources: [Resource] = []) -> Target {
-    .target(name: name, dependencies: dependencies, resources: resources, swiftSettings: house)
+/// - Parameter files: files and folders that lie beside the code, and are no part of the build.
+func target(
+    _ name: String, _ dependencies: [Target.Dependency] = [], beside files: [String] = [], resources: [Resource] = []
+) -> Target {
+    .target(name: name, dependencies: dependencies, exclude: files, resources: resources, swiftSettings: house)
 }
 
 /// A target of the lab.
@@ -22,7 +27,12 @@ func lab(_ name: String, _ dependencies: [Target.Dependency] = [], resources: [R
 func tests(
     _ name: String, _ dependencies: [Target.Dependency] = [], beside files: [String] = [], resources: [Resource] = []
 ) -> Target {
-    .testTarget(name: name, dependencies: dependencies, exclude: files, resources: resources, swiftSettings: house)
+    .testTarget(name: name, dependencies: dependencies, exclude: files, resources: resources, swiftSettings: testSettings)
+}
+
+/// Tests of the SDK, by a link to its folder. Beside the server's they share its build; the SDK's own package has them as well.
+func sdkTests(_ name: String, _ dependencies: [Target.Dependency]) -> Target {
+    .testTarget(name: name, dependencies: dependencies, path: "Tests/SDK/\(name)", swiftSettings: testSettings)
 }
 
 extension Target.Dependency {
@@ -55,6 +65,7 @@ extension Target.Dependency {
     static let nioPosix = product(name: "NIOPosix", package: "swift-nio")
     static let nioSSL = product(name: "NIOSSL", package: "swift-nio-ssl")
     static let nioTLS = product(name: "NIOTLS", package: "swift-nio")
+    static let nioWebSocket = product(name: "NIOWebSocket", package: "swift-nio")
     static let serviceLifecycle = product(name: "ServiceLifecycle", package: "swift-service-lifecycle")
     static let unixSignals = product(name: "UnixSignals", package: "swift-service-lifecycle")
     static let x509 = product(name: "X509", package: "swift-certificates")
@@ -69,13 +80,14 @@ let package = Package(
         .executable(name: "clarion-lab", targets: ["clarion-lab"]),
         // For the measurements in Benchmarks.
         .library(name: "APNsHTTP2", targets: ["APNsHTTP2", "APNsProtocol"]),
+        .library(name: "FCM", targets: ["FCMDelivery", "FCMProtocol", "PushHub"]),
         .library(
             name: "HubStorage", targets: ["PostgresDatabase", "PushHub", "SQLStorage", "SQLiteDatabase", "TagExpressions"]),
         .library(
             name: "Access",
             targets: [
                 "AppBackend", "AuditTrail", "ContentStorage", "PushHub", "SQLStorage", "SQLiteDatabase", "SharedAccess",
-                "TrustedIssuers", "WireText",
+                "TrustedIssuers", "WebPushProtocol", "WireText",
             ]),
         // For Fuzzing: every target that reads untrusted bytes.
         .library(
@@ -116,6 +128,8 @@ let package = Package(
         tests(
             "CalendarTimeTests", ["CalendarTime", "ClarionTesting"], beside: ["recurrences.py"],
             resources: [.copy("Recurrences.txt")]),
+        target("FCMProtocol", ["WireText", .crypto, .cryptoExtras, .richPushModel]),
+        tests("FCMProtocolTests", ["FCMProtocol", "ClarionTesting", "WireText", .crypto, .cryptoExtras, .richPushModel]),
         target("HubProtocol", ["WireText", .richPushModel]),
         tests("HubProtocolTests", ["HubProtocol", "ClarionTesting", "WireText", .richPushModel]),
         target("LocalCertificates", ["WireText", .crypto, .nioCore, .richPushModel, .x509]),
@@ -133,6 +147,8 @@ let package = Package(
         tests(
             "TrustedIssuersTests",
             ["TrustedIssuers", "ClarionTesting", "WireText", .crypto, .cryptoExtras, .logging, .richPushModel]),
+        target("WebPushProtocol", ["SharedAccess", "WireText", .crypto, .richPushModel]),
+        tests("WebPushProtocolTests", ["WebPushProtocol", "ClarionTesting", "WireText", .crypto, .richPushModel]),
         target("WireText", [.richPushModel]),
         tests("WireTextTests", ["WireText", "ClarionTesting", .richPushModel]),
 
@@ -141,8 +157,7 @@ let package = Package(
             "APNsEmulation",
             [
                 "APNsProtocol", "LocalCertificates", "WireText", .crypto, .nioCore, .nioPosix, .nioSSL, .nioTLS, .nioHPACK,
-                .nioHTTP2,
-                .nioConcurrencyHelpers, .logging, .richPushModel, .x509,
+                .nioHTTP2, .nioConcurrencyHelpers, .logging, .richPushModel, .x509,
             ]),
         tests(
             "APNsEmulationTests",
@@ -159,31 +174,39 @@ let package = Package(
         tests(
             "APNsHTTP2Tests",
             [
-                "APNsHTTP2", "APNsProtocol", "ClarionTesting", .crypto, .logging, .nioCore, .nioConcurrencyHelpers, .nioEmbedded,
-                .richPushModel,
+                "APNsHTTP2", "APNsProtocol", "ClarionTesting", .crypto, .logging, .nioCore, .nioConcurrencyHelpers,
+                .nioEmbedded, .richPushModel,
             ]),
         target(
             "AppBackend",
             [
                 "AuditTrail", "CalendarTime", "PushHub", "ServiceErrors", "SharedAccess", "TagExpressions", "TrustedIssuers",
-                "WireText", .crypto, .logging, .richPushModel,
+                "WebPushProtocol", "WireText", .crypto, .logging, .richPushModel,
             ]),
         tests(
             "AppBackendTests",
             [
                 "AppBackend", "AuditTrail", "CalendarTime", "ClarionTesting", "ContentStorage", "EngineTesting", "PushHub",
-                "ServiceErrors",
-                "SharedAccess", "SQLStorage", "SQLiteDatabase", "StorageConformance", "TagExpressions", "TrustedIssuers",
-                "WireText",
-                .crypto, .logging,
-                .richPushModel,
+                "ServiceErrors", "SharedAccess", "SQLStorage", "SQLiteDatabase", "StorageConformance", "TagExpressions",
+                "TrustedIssuers", "WireText", .crypto, .logging, .richPushModel,
+            ]),
+        lab(
+            "FCMEmulation",
+            [
+                "WireText", .crypto, .cryptoExtras, .logging, .nioCore, .nioHPACK, .nioHTTP1, .nioHTTP2, .nioPosix, .nioSSL,
+                .nioTLS, .richPushModel,
+            ]),
+        tests(
+            "FCMEmulationTests",
+            [
+                "FCMEmulation", "ClarionTesting", "LocalCertificates", "WireText", .asyncHTTPClient, .crypto, .cryptoExtras,
+                .logging, .nioCore, .nioHPACK, .nioHTTP2, .nioPosix, .nioSSL, .richPushModel,
             ]),
         target(
             "PushHub",
             [
-                "AuditTrail", "NotificationTemplates", "ServiceErrors", "SharedAccess", "TagExpressions", "WireText", .crypto,
-                .logging,
-                .richPushModel,
+                "AuditTrail", "FCMProtocol", "NotificationTemplates", "ServiceErrors", "SharedAccess", "TagExpressions",
+                "WireText", .crypto, .logging, .richPushModel,
             ]),
         tests(
             "PushHubTests",
@@ -191,9 +214,21 @@ let package = Package(
                 "PushHub", "ClarionTesting", "NotificationTemplates", "ServiceErrors", "SharedAccess", "TagExpressions",
                 .logging, .richPushModel,
             ]),
+        lab(
+            "WebPushEmulation",
+            [
+                "SharedAccess", "WebPushProtocol", "WireText", .crypto, .logging, .nioCore, .nioHTTP1, .nioPosix, .nioWebSocket,
+                .richPushModel,
+            ]),
+        tests(
+            "WebPushEmulationTests",
+            [
+                "WebPushEmulation", "WebPushProtocol", "ClarionTesting", "WireText", .asyncHTTPClient, .crypto, .logging,
+                .nioCore, .nioHTTP1, .nioPosix, .richPushModel,
+            ]),
 
         // Floor 3: adapters
-        target("APNsDelivery", ["APNsHTTP2", "APNsProtocol", "PushHub", .logging, .richPushModel]),
+        target("APNsDelivery", ["APNsHTTP2", "APNsProtocol", "PushHub", "ServiceErrors", .logging, .richPushModel]),
         tests(
             "APNsDeliveryTests",
             [
@@ -204,22 +239,20 @@ let package = Package(
             "APNsClientIntegrationTests",
             [
                 "APNsEmulation", "APNsHTTP2", "APNsProtocol", "ClarionTesting", .crypto, .logging, .nioCore,
-                .nioConcurrencyHelpers,
-                .nioPosix, .nioSSL, .richPushModel, .x509,
+                .nioConcurrencyHelpers, .nioPosix, .nioSSL, .richPushModel, .x509,
             ], beside: ["Golden/decode.py"]),
         target(
             "BackendHTTPAPI",
             [
                 "AuditTrail", "AppBackend", "ConsolePage", "HTTPService", "PushHub", "ServiceErrors", "SharedAccess",
-                "TrustedIssuers", "WireText", .hummingbird, .httpTypes, .nioCore, .richPushModel, .yams,
+                "TrustedIssuers", "WebLibrary", "WireText", .hummingbird, .httpTypes, .nioCore, .richPushModel, .yams,
             ], resources: [.embedInCode("APIPage")]),
         tests(
             "BackendHTTPAPITests",
             [
                 "AppBackend", "BackendHTTPAPI", "ClarionTesting", "ContentStorage", "EngineTesting", "HTTPService", "PushHub",
-                "SQLStorage",
-                "SQLiteDatabase", "ServerObservability", "ServiceErrors", "SharedAccess", "TagExpressions", "TrustedIssuers",
-                .hummingbirdTesting, .richPushModel,
+                "SQLStorage", "SQLiteDatabase", "ServerObservability", "ServiceErrors", "SharedAccess", "TagExpressions",
+                "TrustedIssuers", .hummingbirdTesting, .richPushModel,
             ]),
         target(
             "ConsolePage", ["HTTPService", "ServiceErrors", .hummingbird, .httpTypes, .nioCore], resources: [.embedInCode("Page")]
@@ -227,9 +260,8 @@ let package = Package(
         target(
             "ContentStorage",
             [
-                "AppBackend", "PushHub", "ServiceErrors", "WireText", .asyncHTTPClient, .crypto, .nioCore, .nioConcurrencyHelpers,
-                .nioPosix,
-                .nioSSL, .richPushModel,
+                "AppBackend", "PushHub", "ServiceErrors", "WireText", .asyncHTTPClient, .crypto, .nioCore,
+                .nioConcurrencyHelpers, .nioPosix, .nioSSL, .richPushModel,
             ]),
         tests(
             "ContentStorageTests",
@@ -237,23 +269,29 @@ let package = Package(
                 "AppBackend", "ContentStorage", "PushHub", "ServiceErrors", "StorageConformance", "ClarionTesting", "WireText",
                 .asyncHTTPClient, .nioCore, .nioConcurrencyHelpers, .nioHTTP1, .nioPosix, .richPushModel,
             ]),
-        lab("DeviceSimulation", [.asyncHTTPClient, .crypto, .nioCore, .logging, .richPushDevice, .richPushModel]),
-        tests("DeviceSimulationTests", ["DeviceSimulation", "ClarionTesting", .richPushModel]),
+        lab(
+            "DeviceSimulation",
+            ["FCMEmulation", .asyncHTTPClient, .crypto, .nioCore, .nioPosix, .logging, .richPushDevice, .richPushModel]),
+        tests(
+            "DeviceSimulationTests",
+            ["DeviceSimulation", "FCMEmulation", "ClarionTesting", .crypto, .logging, .nioPosix, .richPushDevice, .richPushModel]),
+        target("FCMDelivery", ["FCMProtocol", "PushHub", "WireText", .logging, .richPushModel]),
+        tests(
+            "FCMDeliveryTests",
+            ["FCMDelivery", "FCMProtocol", "ClarionTesting", "PushHub", .cryptoExtras, .logging, .richPushModel]),
         target(
             "HTTPService",
             [
                 "ServiceErrors", "WireText", .hummingbird, .hummingbirdCore, .hummingbirdHTTP2, .hummingbirdTLS, .httpTypes,
-                .logging,
-                .metrics,
-                .nioCore, .nioConcurrencyHelpers, .nioHPACK, .nioHTTP1, .nioHTTP2, .nioPosix, .nioSSL, .nioTLS, .richPushModel,
+                .logging, .metrics, .nioCore, .nioConcurrencyHelpers, .nioHPACK, .nioHTTP1, .nioHTTP2, .nioPosix, .nioSSL,
+                .nioTLS, .richPushModel,
             ]),
         tests(
             "HTTPServiceTests",
             [
                 "HTTPService", "ServerObservability", "ServiceErrors", "ClarionTesting", "WireText", .hummingbirdTesting,
-                .nioCore, .nioEmbedded,
-                .nioHTTP1,
-                .nioHTTP2, .nioPosix, .nioSSL, .x509, .crypto, .asyncHTTPClient, .richPushModel,
+                .nioCore, .nioEmbedded, .nioHTTP1, .nioHTTP2, .nioPosix, .nioSSL, .x509, .crypto, .asyncHTTPClient,
+                .richPushModel,
             ]),
         target(
             "HubHTTPAPI",
@@ -265,25 +303,21 @@ let package = Package(
             "HubHTTPAPITests",
             [
                 "BackendHTTPAPI", "ContentStorage", "EngineTesting", "HTTPService", "HubHTTPAPI", "HubProtocol",
-                "ClarionTesting", "PushHub",
-                "SQLStorage",
-                "SQLiteDatabase",
-                "ServiceErrors", "SharedAccess", "TagExpressions", .httpTypes, .hummingbird, .hummingbirdTesting, .logging,
-                .richPushModel,
+                "ClarionTesting", "PushHub", "SQLStorage", "SQLiteDatabase", "ServiceErrors", "SharedAccess", "TagExpressions",
+                .httpTypes, .hummingbird, .hummingbirdTesting, .logging, .richPushModel,
             ], resources: [.copy("Recordings")]),
         target(
             "RemoteHub",
             [
                 "HubProtocol", "PushHub", "ServiceErrors", "SharedAccess", "TagExpressions", "WireText", .asyncHTTPClient,
-                .crypto, .logging,
-                .nioConcurrencyHelpers, .nioCore, .nioPosix, .nioSSL, .richPushModel, .richPushSealing,
+                .crypto, .logging, .nioConcurrencyHelpers, .nioCore, .nioPosix, .nioSSL, .richPushModel, .richPushSealing,
             ]),
         tests(
             "RemoteHubTests",
             [
                 "RemoteHub", "HubProtocol", "ClarionTesting", "PushHub", "ServiceErrors", "SharedAccess", "TagExpressions",
-                "WireText",
-                .httpTypes, .hummingbird, .logging, .nioConcurrencyHelpers, .nioCore, .richPushModel, .richPushSealing,
+                "WireText", .httpTypes, .hummingbird, .logging, .nioConcurrencyHelpers, .nioCore, .richPushModel,
+                .richPushSealing,
             ]),
         target(
             "SQLStorage",
@@ -296,21 +330,29 @@ let package = Package(
             "PostgresDatabaseTests",
             [
                 "AppBackend", "PostgresDatabase", "SQLStorage", "StorageConformance", "ClarionTesting", "EngineTesting",
-                "PushHub", "TagExpressions",
-                .crypto, .logging, .richPushModel, .x509,
+                "PushHub", "TagExpressions", .crypto, .logging, .richPushModel, .x509,
             ]),
         target("SQLiteDatabase", ["ServiceErrors", "SQLStorage", .grdb, .grdbSQLite, .logging, .nioCore, .richPushModel]),
         tests(
             "SQLiteDatabaseTests",
             [
                 "AppBackend", "SQLiteDatabase", "SQLStorage", "StorageConformance", "ClarionTesting", "EngineTesting",
-                "NotificationTemplates", "PushHub", "ServiceErrors", "SharedAccess", "TagExpressions",
-                .grdb, .grdbSQLite, .logging, .nioConcurrencyHelpers, .richPushModel,
+                "NotificationTemplates", "PushHub", "ServiceErrors", "SharedAccess", "TagExpressions", .grdb, .grdbSQLite,
+                .logging, .nioConcurrencyHelpers, .richPushModel,
             ]),
         target(
             "ServerObservability",
             ["WireText", .coreMetrics, .hummingbird, .httpTypes, .logging, .metrics, .nioConcurrencyHelpers, .richPushModel]),
         tests("ServerObservabilityTests", ["ServerObservability", "ClarionTesting", .hummingbirdTesting, .richPushModel]),
+        target(
+            "WebLibrary", ["HTTPService", .hummingbird, .httpTypes], beside: ["Library"], resources: [.embedInCode("Served")]),
+        target("WebPushDelivery", ["PushHub", "SharedAccess", "WebPushProtocol", "WireText", .logging, .richPushModel]),
+        tests(
+            "WebPushDeliveryTests",
+            [
+                "WebPushDelivery", "WebPushProtocol", "ClarionTesting", "PushHub", "SharedAccess", "WireText", .crypto,
+                .logging, .richPushModel,
+            ]),
 
         // Floor 4: composition
         target(
@@ -318,20 +360,31 @@ let package = Package(
             ["SharedAccess", "LongWork", "ServerSettings", "ServiceErrors", .argumentParser, .richPushModel]),
         tests("CommandLineSupportTests", ["CommandLineSupport", "ServiceErrors", .argumentParser]),
         lab(
+            "FCMAdministration",
+            [
+                "ConsolePage", "FCMEmulation", "HTTPService", "ServiceErrors", "WireText", .hummingbird, .httpTypes,
+                .richPushModel,
+            ],
+            resources: [.embedInCode("Page")]),
+        tests(
+            "FCMAdministrationTests",
+            [
+                "FCMAdministration", "FCMEmulation", "ClarionTesting", "HTTPService", .httpTypes, .hummingbird,
+                .hummingbirdTesting, .logging, .nioPosix, .richPushModel,
+            ]),
+        lab(
             "LabServices",
             [
                 "APNsEmulation", "APNsHTTP2", "APNsProtocol", "AppBackend", "DeviceSimulation", "HTTPService",
                 "LocalCertificates", "RemoteHub", "ServerComposition", "ServerSettings", "ServerStorage", "ServiceErrors",
                 "SimulatedPhonePage", "SQLStorage", "SQLiteDatabase", .asyncHTTPClient, .crypto, .httpTypes, .hummingbird,
-                .logging, .metrics, .nioCore, .nioPosix, .richPushDevice,
-                .richPushModel, .richPushSealing, .serviceLifecycle,
+                .logging, .metrics, .nioCore, .nioPosix, .richPushDevice, .richPushModel, .richPushSealing, .serviceLifecycle,
             ], resources: [.embedInCode("Samples")]),
         tests(
             "LabServicesTests",
             [
                 "APNsEmulation", "APNsProtocol", "ClarionTesting", "HTTPService", "LabServices", "ServerSettings",
-                "ServiceErrors",
-                "SQLiteDatabase", .httpTypes, .hummingbird, .hummingbirdTesting, .logging, .richPushModel,
+                "ServiceErrors", "SQLiteDatabase", .httpTypes, .hummingbird, .hummingbirdTesting, .logging, .richPushModel,
             ]),
         target(
             "ServerComposition",
@@ -345,75 +398,71 @@ let package = Package(
         target(
             "ServerDelivery",
             [
-                "APNsDelivery", "APNsHTTP2", "APNsProtocol", "PushHub", "ServerSettings", "ServiceErrors", .crypto, .logging,
+                "APNsDelivery", "APNsHTTP2", "APNsProtocol", "FCMDelivery", "FCMProtocol", "PushHub", "ServerSettings",
+                "ServiceErrors", "SharedAccess", "WebPushDelivery", "WebPushProtocol", .asyncHTTPClient, .crypto, .logging,
                 .nioCore, .nioPosix, .nioSSL, .richPushModel, .x509,
             ]),
         target(
             "ServerOperations",
             [
                 "AuditTrail", "APNsHTTP2", "APNsProtocol", "AppBackend", "CalendarTime", "ContentStorage", "HubHTTPAPI",
-                "LongWork", "PostgresDatabase",
-                "PushHub", "ServerDelivery", "ServerSettings", "ServerStorage", "ServiceErrors", "SharedAccess", "SQLStorage",
-                "SQLiteDatabase", .logging, .nioCore, .nioPosix, .richPushModel,
+                "LongWork", "PostgresDatabase", "PushHub", "ServerDelivery", "ServerSettings", "ServerStorage", "ServiceErrors",
+                "SharedAccess", "SQLStorage", "SQLiteDatabase", .logging, .nioCore, .nioPosix, .richPushModel,
             ]),
         target(
             "ServerSettings",
             [
-                "APNsHTTP2", "APNsProtocol", "AppBackend", "CalendarTime", "ContentStorage", "HTTPService", "HubProtocol",
-                "PostgresDatabase", "PushHub", "ServerObservability", "ServiceErrors", "SharedAccess", "TrustedIssuers",
-                "WireText", .logging,
-                .nioCore,
-                .richPushModel, .yams,
+                "APNsHTTP2", "APNsProtocol", "AppBackend", "CalendarTime", "ContentStorage", "FCMProtocol", "HTTPService",
+                "HubProtocol", "PostgresDatabase", "PushHub", "ServerObservability", "ServiceErrors", "SharedAccess",
+                "TrustedIssuers", "WebPushProtocol", "WireText", .logging, .nioCore, .richPushModel, .yams,
             ]),
         target(
             "ServerStorage",
             [
                 "AuditTrail", "AppBackend", "ContentStorage", "HTTPService", "LongWork", "PostgresDatabase", "PushHub",
-                "ServerDelivery",
-                "ServerObservability", "ServerSettings", "ServiceErrors", "SharedAccess", "SQLStorage", "SQLiteDatabase",
-                "TrustedIssuers", .crypto, .logging, .metrics, .richPushModel,
+                "ServerDelivery", "ServerObservability", "ServerSettings", "ServiceErrors", "SharedAccess", "SQLStorage",
+                "SQLiteDatabase", "TrustedIssuers", .crypto, .logging, .metrics, .richPushModel,
             ]),
         tests(
             "ServerTests",
             [
-                "APNsEmulation", "APNsHTTP2", "APNsProtocol", "AppBackend", "ClarionTesting", "EngineTesting", "HTTPService",
-                "HubProtocol",
-                "LocalCertificates", "LongWork",
-                "PushHub", "ServerComposition", "ServerDelivery", "ServerObservability", "ServerOperations", "ServerSettings",
-                "ServerStorage", "ServiceErrors", "SharedAccess", "SQLStorage", "SQLiteDatabase", .crypto, .grdb, .httpTypes,
+                "APNsEmulation", "APNsHTTP2", "APNsProtocol", "AppBackend", "ClarionTesting", "EngineTesting", "FCMDelivery",
+                "FCMEmulation", "FCMProtocol", "HTTPService", "HubProtocol", "LocalCertificates", "LongWork", "PushHub",
+                "ServerComposition", "ServerDelivery", "ServerObservability", "ServerOperations", "ServerSettings",
+                "ServerStorage", "ServiceErrors", "SharedAccess", "SQLStorage", "SQLiteDatabase", "WebLibrary",
+                "WebPushDelivery", "WebPushProtocol", "WireText", .asyncHTTPClient, .crypto, .cryptoExtras, .grdb, .httpTypes,
                 .hummingbird, .hummingbirdTesting, .logging, .nioConcurrencyHelpers, .nioPosix, .nioSSL, .richPushModel, .x509,
             ]),
         lab(
             "SimulatedPhonePage",
             [
                 "APNsProtocol", "ConsolePage", "DeviceSimulation", "HTTPService", "ServiceErrors", .hummingbird, .httpTypes,
-                .nioCore, .nioPosix,
-                .richPushModel, .serviceLifecycle,
+                .nioCore, .nioPosix, .richPushModel, .serviceLifecycle,
             ],
             resources: [.embedInCode("Page")]),
         tests(
             "SimulatedPhonePageTests",
             [
                 "SimulatedPhonePage", "DeviceSimulation", "HTTPService", "ServiceErrors", "ClarionTesting", .httpTypes,
-                .hummingbird,
-                .hummingbirdTesting, .logging, .richPushModel,
+                .hummingbird, .hummingbirdTesting, .logging, .richPushModel,
             ]),
 
         // Floor 5: the programs
         .executableTarget(
             name: "clarion",
             dependencies: [
-                "AuditTrail", "AppBackend", "CommandLineSupport", "HubProtocol", "PushHub", "RemoteHub", "ServerComposition",
-                "ServerOperations", "ServerSettings", "ServiceErrors", "SharedAccess", "WireText", .argumentParser,
-                .asyncHTTPClient, .nioCore, .nioHTTP1, .nioPosix, .nioSSL, .richPushModel, .richPushSealing,
+                "AuditTrail", "AppBackend", "CommandLineSupport", "HTTPService", "HubProtocol", "PushHub", "RemoteHub",
+                "ServerComposition", "ServerOperations", "ServerSettings", "ServiceErrors", "SharedAccess", "WebPushProtocol",
+                "WireText", .argumentParser, .asyncHTTPClient, .nioCore, .nioHTTP1, .nioPosix, .nioSSL, .richPushModel,
+                .richPushSealing,
             ],
             swiftSettings: house),
         .executableTarget(
             name: "clarion-lab",
             dependencies: [
-                "SharedAccess", "CommandLineSupport", "DeviceSimulation", "LabServices", "ServerSettings", .argumentParser,
-                .richPushDevice,
-                .richPushModel,
+                "SharedAccess", "CommandLineSupport", "DeviceSimulation", "FCMAdministration", "FCMEmulation", "LabServices",
+                "LocalCertificates", "ServerSettings", "WebPushEmulation", .argumentParser, .logging, .nioPosix,
+                .serviceLifecycle, .richPushDevice, .richPushModel,
             ],
             path: "Lab/clarion-lab", swiftSettings: house),
 
@@ -421,8 +470,8 @@ let package = Package(
         target(
             "ClarionTesting",
             [
-                "SharedAccess", "TrustedIssuers", "WireText", .crypto, .logging, .richPushModel, .nioConcurrencyHelpers, .nioCore,
-                .nioPosix,
+                "SharedAccess", "TrustedIssuers", "WireText", .crypto, .logging, .richPushModel, .nioConcurrencyHelpers,
+                .nioCore, .nioPosix,
             ]),
         target(
             "EngineTesting",
@@ -430,21 +479,22 @@ let package = Package(
         target(
             "StorageConformance",
             [
-                "AuditTrail", "AppBackend", "CalendarTime", "ClarionTesting", "NotificationTemplates", "PushHub", "ServiceErrors",
-                "SharedAccess", "TagExpressions", .nioConcurrencyHelpers, .richPushModel,
+                "AuditTrail", "AppBackend", "CalendarTime", "ClarionTesting", "NotificationTemplates", "PushHub",
+                "ServiceErrors", "SharedAccess", "TagExpressions", .nioConcurrencyHelpers, .richPushModel,
             ]),
         tests(
             "EndToEndTests",
             [
-                "APNsEmulation", "AppBackend", "ClarionTesting", "ContentStorage", "DeviceSimulation",
-                "EngineTesting",
-                "HubProtocol", "LabServices", "LongWork", "PushHub", "RemoteHub", "ServerComposition", "ServerOperations",
-                "ServerSettings",
-                "ServerStorage", "ServiceErrors", "SQLStorage", "SQLiteDatabase", "ServerObservability",
-                "SharedAccess", "SimulatedPhonePage", "WireText", .asyncHTTPClient,
-                .logging, .nioCore, .nioHTTP1, .nioPosix, .nioSSL, .richPushDevice,
-                .richPushModel,
+                "APNsEmulation", "AppBackend", "ClarionTesting", "ContentStorage", "DeviceSimulation", "EngineTesting",
+                "FCMEmulation", "HubProtocol", "LabServices", "LongWork", "PushHub", "RemoteHub", "ServerComposition",
+                "ServerOperations",
+                "ServerSettings", "ServerStorage", "ServiceErrors", "SQLStorage", "SQLiteDatabase", "ServerObservability",
+                "SharedAccess", "SimulatedPhonePage", "WebPushEmulation", "WebPushProtocol", "WireText", .asyncHTTPClient,
+                .logging, .nioCore, .nioHTTP1, .nioPosix, .nioSSL, .richPushDevice, .richPushModel,
             ]),
+        sdkTests("RichPushDeviceTests", [.richPushDevice, .richPushModel, .richPushSealing]),
+        sdkTests("RichPushModelTests", [.richPushModel]),
+        sdkTests("RichPushSealingTests", [.richPushModel, .richPushSealing]),
     ],
     swiftLanguageModes: [.v6]
 )

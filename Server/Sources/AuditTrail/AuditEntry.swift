@@ -37,6 +37,8 @@ public enum AuditAction: String, Sendable, CaseIterable, Codable {
     case scheduleEnded = "schedule.ended"
     case activityStarted = "activity.started"
     case activityEnded = "activity.ended"
+    case channelCreated = "channel.created"
+    case channelRemoved = "channel.removed"
     case templateChanged = "template.changed"
     case templateRemoved = "template.removed"
     case webhookCreated = "webhook.created"

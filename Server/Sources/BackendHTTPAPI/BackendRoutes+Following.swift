@@ -18,9 +18,16 @@ extension BackendRoutes {
             return try .json(await backend.status(of: call.richID(), for: call.principal))
         }
         add(.get, "explain", for: .explain, to: router) { call in
-            let query = try call.query("user", "send")
-            guard let user = query["user"], let text = query["send"], let send = RichID(text) else {
-                throw ServiceError(.invalidField, "user, send: both are needed, the name of a user and the id of a send")
+            let query = try call.query("user", "send", "activity")
+            let activity = try query.number("activity", in: 1...Int.max)
+            guard let user = query["user"], (query["send"] == nil) != (activity == nil) else {
+                throw ServiceError(.invalidField, "user, send: the name of a user is needed, and either a send or an activity")
+            }
+            if let activity {
+                return try .json(await backend.explain(activity: Int64(activity), toUser: user, for: call.principal))
+            }
+            guard let send = query["send"].flatMap({ RichID($0) }) else {
+                throw ServiceError(.invalidField, "send: it is the id of a send")
             }
             return try .json(await backend.explain(send, toUser: user, for: call.principal))
         }

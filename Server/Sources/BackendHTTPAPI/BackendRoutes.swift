@@ -5,6 +5,7 @@ import Hummingbird
 import RichPushModel
 import ServiceErrors
 import Synchronization
+import WebLibrary
 
 /// The app backend over HTTP: the rich push tutorial's calls, frozen, and what a real product needs beside them.
 ///
@@ -29,19 +30,23 @@ public struct BackendRoutes: Sendable {
         contents = SmallContentCache(clock: options.clock)
     }
 
-    /// Adds all routes.
+    /// Adds all routes, and the library with which web pages call them.
     public func addRoutes(to router: some RouterMethods<ServiceRequestContext>) {
+        WebLibraryRoutes(version: options.version).addRoutes(to: router)
         for prefix in Self.prefixes {
-            let group = router.group(RouterPath(prefix)).add(middleware: CrossSiteGuard())
+            let group = router.group(RouterPath(prefix)).add(middleware: CrossSiteGuard(admitsWebOrigins: true))
             addRegistrationRoutes(to: group)
             addSendingRoutes(to: group)
             addFollowingRoutes(to: group)
             addScheduleRoutes(to: group)
             addActivityRoutes(to: group)
+            addChannelRoutes(to: group)
+            addReloadRoutes(to: group)
             addTemplateRoutes(to: group)
             addInboxRoutes(to: group)
             addContentRoutes(to: group)
             addInstallationRoutes(to: group)
+            addWebPushRoute(to: group)
             addUserRoutes(to: group)
             addUserImportRoute(to: group)
             addKeyRoutes(to: group)
@@ -68,6 +73,17 @@ public struct BackendRoutes: Sendable {
                     return try await handler(AuthenticatedRequest(request: request, context: context, principal: principal))
                 }
             }
+        }
+    }
+
+    /// Adds a route that needs no credential, and looks at none. It counts for the limit of requests as all others do.
+    func addOpen(
+        _ method: HTTPRequest.Method, _ path: RouterPath, to router: some RouterMethods<ServiceRequestContext>,
+        _ handler: @escaping @Sendable (Request, ServiceRequestContext) async throws -> Response
+    ) {
+        operations.noteOpen(method, path)
+        router.on(path, method: method) { request, context in
+            try await admission.handling { _ in try await handler(request, context) }
         }
     }
 
@@ -104,18 +120,33 @@ public struct BackendRoutes: Sendable {
 /// Which operation each route is, without its prefix, as the routes are added.
 final class RouteOperations: Sendable {
     private let noted = Mutex<[String: BackendOperation]>([:])
+    private let notedOpen = Mutex<Set<String>>([])
 
     /// By method and path, such as `GET users/{name}`.
     var all: [String: BackendOperation] { noted.withLock { $0 } }
 
+    /// The routes that are none, since they need no credential.
+    var open: Set<String> { notedOpen.withLock { $0 } }
+
     func note(_ operation: BackendOperation, of method: HTTPRequest.Method, _ path: RouterPath) {
-        let name = "\(method.rawValue) \(path.description.drop { $0 == "/" })"
+        let name = Self.name(method, path)
         noted.withLock { $0[name] = operation }
+    }
+
+    func noteOpen(_ method: HTTPRequest.Method, _ path: RouterPath) {
+        let name = Self.name(method, path)
+        _ = notedOpen.withLock { $0.insert(name) }
+    }
+
+    private static func name(_ method: HTTPRequest.Method, _ path: RouterPath) -> String {
+        "\(method.rawValue) \(path.description.drop { $0 == "/" })"
     }
 }
 
 /// Limits of the app backend's routes.
 public struct BackendHTTPOptions: Sendable {
+    /// The version of the program, which the library for web pages names.
+    public var version: String
     /// The clock of the router that serves the routes.
     public var clock: any ServiceClock
     /// How long an upload may take in all.
@@ -149,11 +180,12 @@ public struct BackendHTTPOptions: Sendable {
 
     /// Creates options.
     public init(
-        clock: any ServiceClock = .system, uploadDeadline: Duration = .seconds(600), requestLimit: Int = 2_000,
-        json: JSONLimits = JSONLimits(), cookie: SessionCookie = SessionCookie(isSecure: false),
+        version: String = "unknown", clock: any ServiceClock = .system, uploadDeadline: Duration = .seconds(600),
+        requestLimit: Int = 2_000, json: JSONLimits = JSONLimits(), cookie: SessionCookie = SessionCookie(isSecure: false),
         isTrustedProxy: @escaping @Sendable (String) -> Bool = { _ in false },
         onUntrustedForwarding: @escaping @Sendable (String) -> Void = { _ in }
     ) {
+        self.version = version
         self.clock = clock
         self.uploadDeadline = uploadDeadline
         self.requestLimit = requestLimit

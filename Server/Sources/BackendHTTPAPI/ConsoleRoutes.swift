@@ -234,9 +234,15 @@ public struct SessionCookie: Sendable, Hashable {
 
     private var attributes: String { "Path=/; HttpOnly; SameSite=Lax" + (isSecure ? "; Secure" : "") }
 
-    /// Throws `cross-site` for a request that changes something unless the browser says that a page of this server makes it. `CrossSiteGuard`
-    /// has compared `Origin` with the host.
+    /// Throws `cross-site` for a request of a page of another site, and for one that changes something unless the browser says that a
+    /// page of this server makes it.
+    ///
+    /// `CrossSiteGuard` lets pages pass that `web-origins` names. Browsers may send the cookie with their calls, since `SameSite` takes all
+    /// hosts of one domain for one site.
     static func requireOwnPage(_ request: Request) throws(ServiceError) {
+        guard !CrossSiteGuard.isForeign(request) else {
+            throw ServiceError(.crossSite, "the session of the console is for its own page alone")
+        }
         guard request.method != .get, request.method != .head else { return }
         guard request.headers[.secFetchSite] == "same-origin" || request.headers[.origin] != nil else {
             throw ServiceError(.crossSite, "the request names no Origin; the console is used from its own page")

@@ -36,7 +36,7 @@ public struct ConsolePageRoutes: Sendable {
     private static let files = PageFiles.styles(own: styles).merging(PageFiles.scripts(own: scripts)) { first, _ in first }
 
     private static let styles: [String: [UInt8]] = [
-        "console": PackageResources.console_css, "parts": PackageResources.parts_css, "preview": PackageResources.preview_css,
+        "console": PackageResources.console_css, "preview": PackageResources.preview_css,
     ]
 
     private static let scripts: [String: [UInt8]] = [
@@ -72,7 +72,8 @@ public enum PageFiles {
     /// Style sheets by file name, the shared ones among them.
     public static func styles(own: [String: [UInt8]]) -> [String: EmbeddedFile] {
         var files = ["clarion.svg": EmbeddedFile("image/svg+xml", PackageResources.clarion_svg)]
-        for (name, bytes) in own.merging(["base": PackageResources.base_css], uniquingKeysWith: { first, _ in first }) {
+        let shared = ["base": PackageResources.base_css, "parts": PackageResources.parts_css]
+        for (name, bytes) in own.merging(shared, uniquingKeysWith: { first, _ in first }) {
             files[name + ".css"] = EmbeddedFile("text/css; charset=utf-8", bytes)
         }
         return files

@@ -138,7 +138,9 @@ extension InstallationDocument {
         let handle = content.handle?.text ?? ""
         guard let p256dh = content.details[Detail.p256dh], let auth = content.details[Detail.auth] else { return .handle(handle) }
         return .browser(
-            BrowserChannel(endpoint: handle, p256dh: p256dh, auth: auth, isObject: content.details[Detail.isObject] != nil))
+            BrowserChannel(
+                endpoint: BrowserChannel.endpoint(in: handle), p256dh: p256dh, auth: auth,
+                isObject: content.details[Detail.isObject] != nil))
     }
 
     private static func documents(_ templates: [String: InstallationUpsert.Template]) -> [InstallationTemplate] {

@@ -95,14 +95,26 @@ extension HubDescription {
     fileprivate func definition() throws -> HubChange {
         HubChange(
             details: details(keeping: HubDetails()), rules: try rules.isEmpty ? nil : accessRules(keeping: []),
-            apns: try apns?.hubCredential().map(HubChange.Credential.set) ?? .keep)
+            credentials: try credentialChanges().filter { if case .set = $0 { true } else { false } })
     }
 
     /// What of a hub is to change; what the description leaves out stays. Throws `invalid-field`.
     fileprivate func change(of record: HubRecord, rules present: [AccessRule]) throws -> HubChange {
         HubChange(
             details: details(keeping: record.details), rules: rules.isEmpty ? nil : try accessRules(keeping: present),
-            apns: try apns.map { try $0.hubCredential().map(HubChange.Credential.set) ?? .remove } ?? .keep)
+            credentials: try credentialChanges())
+    }
+
+    /// An empty credential takes away the one that the hub has. Throws `invalid-field` that names the property.
+    private func credentialChanges() throws -> [HubChange.Credential] {
+        try CredentialElement.allCases.compactMap { element in
+            guard let properties = credentials[element] else { return nil }
+            switch element {
+            case .apns: return properties.isEmpty ? .remove(.apns) : .set(.apns(try properties.apnsCredential()))
+            case .browser: return properties.isEmpty ? .remove(.browser) : .set(.browser(try properties.browserCredential()))
+            case .fcm: return properties.isEmpty ? .remove(.fcmv1) : .set(.fcm(try properties.fcmCredential()))
+            }
+        }
     }
 
     private func details(keeping present: HubDetails) -> HubDetails {
@@ -135,7 +147,7 @@ extension HubDescription {
         return key
     }
 
-    /// A hub as management sees it. The credential for APNs is never shown; keys only to who holds one for all hubs.
+    /// A hub as management sees it. Credentials are never shown; keys only to who holds one for all hubs.
     fileprivate init(_ record: HubRecord, rules: [AccessRule], showsKeys: Bool) {
         self.init()
         name = record.name.text
@@ -152,11 +164,25 @@ extension HubDescription {
     }
 }
 
-extension APNsCredential {
-    /// The credential of the names of Reference/AzureNotificationHubs.md#2-13, `nil` when the request takes it away. Throws
-    /// `invalid-field` that names the property.
-    fileprivate func hubCredential() throws -> HubAPNsCredential? {
-        isEmpty ? nil : HubAPNsCredential(identity: try identity(), topic: self["AppName"], environment: try environment())
+/// The credentials of the names of Reference/AzureNotificationHubs.md#2-13. Each throws `invalid-field` that names the property.
+extension CredentialProperties {
+    fileprivate func apnsCredential() throws -> HubAPNsCredential {
+        HubAPNsCredential(identity: try identity(), topic: self["AppName"], environment: try environment())
+    }
+
+    fileprivate func browserCredential() throws(ServiceError) -> HubBrowserCredential {
+        guard let subject = self["Subject"], let publicKey = self["VapidPublicKey"], let privateKey = self["VapidPrivateKey"]
+        else {
+            throw ServiceError(.invalidField, "BrowserCredential needs Subject, VapidPublicKey and VapidPrivateKey")
+        }
+        return HubBrowserCredential(subject: subject, publicKey: publicKey, privateKey: privateKey)
+    }
+
+    fileprivate func fcmCredential() throws(ServiceError) -> HubFCMCredential {
+        guard let project = self["ProjectId"], let email = self["ClientEmail"], let key = self["PrivateKey"] else {
+            throw ServiceError(.invalidField, "FcmV1Credential needs ProjectId, ClientEmail and PrivateKey")
+        }
+        return HubFCMCredential(projectID: project, clientEmail: email, privateKey: key)
     }
 
     /// Which of Apple's two worlds the endpoint names, in any of the forms that clients know; the hub sends nowhere else.

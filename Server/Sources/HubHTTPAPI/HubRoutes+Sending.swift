@@ -54,9 +54,12 @@ extension HubRoutes {
     ) throws -> SendCommand {
         let apple = headers.apple
         let dueAt = call.route.operation == .schedule ? headers.scheduleTime : nil
-        let message = PushMessage(
+        var message = PushMessage(
             body: body, pushType: apple.pushType, priority: apple.priority, collapseID: apple.collapseID,
             expiresAt: apple.expiry.map { $0.moment(dueAt: max(call.now, dueAt ?? call.now)) }, topic: apple.topic)
+        if headers.format.platform == .browser {
+            try Self.read(HeaderList(headers.platformHeaders), into: &message, dueAt: max(call.now, dueAt ?? call.now))
+        }
         return SendCommand(
             message: message, format: headers.format.platform.map(SendFormat.native) ?? .template,
             recipients: try recipients(headers, handles), dueAt: dueAt,
@@ -75,8 +78,36 @@ extension HubRoutes {
         guard let platform = headers.format.platform else {
             throw ServiceError(.invalidHeader, "a template send goes to registrations, not to device tokens")
         }
+        if platform == .browser, let channel = Self.browserChannel(headers, handles) {
+            return .handles([DeviceToken(channel.token, platform: platform) ?? DeviceToken(malformed: channel.token)])
+        }
         // The hub counts an invalid one, as Azure's service does; the others still get the push.
         return .handles(handles.map { DeviceToken($0, platform: platform) ?? DeviceToken(malformed: $0) })
+    }
+
+    /// What the headers of Web Push say (Reference/WebPush.md#2-1), before what those of APNs say. Throws `invalid-header`.
+    private static func read(_ headers: HeaderList, into message: inout PushMessage, dueAt: Timestamp) throws {
+        if let text = headers["ttl"] {
+            guard let seconds = Int64(text), (0...31_536_000).contains(seconds) else {
+                throw ServiceError(.invalidHeader, "TTL is a whole number of seconds, at most a year")
+            }
+            message.expiresAt = seconds == 0 ? PushMessage.oneTry : dueAt + .seconds(seconds)
+        }
+        if let text = headers["urgency"] {
+            guard let priority = ["very-low": 1, "low": 1, "normal": 5, "high": 10][text.lowercased()] else {
+                throw ServiceError(.invalidHeader, "Urgency is very-low, low, normal or high")
+            }
+            message.priority = priority
+        }
+    }
+
+    /// The one browser of a direct send: its keys come in headers beside the endpoint.
+    private static func browserChannel(_ headers: SendHeaders, _ handles: [String]) -> BrowserChannel? {
+        let extras = HeaderList(headers.platformHeaders)
+        guard let endpoint = handles.first, handles.count == 1, let key = extras["p256dh"], let secret = extras["auth"] else {
+            return nil
+        }
+        return BrowserChannel(endpoint: endpoint, p256dh: key, auth: secret, isObject: false)
     }
 
     /// Stores the send. What was stored is never answered with a 5xx, or a client would send it again
@@ -135,7 +166,7 @@ extension HubRoutes {
             results: report.results.map { result in
                 .init(
                     platform: NotificationFormat(platform: result.platform)?.rawValue ?? result.platform.rawValue,
-                    handle: result.handle.text, registrationID: result.record?.text,
+                    handle: BrowserChannel.endpoint(in: result.handle.text), registrationID: result.record?.text,
                     outcome: result.sentence)
             })
         return HubAnswer.body(
@@ -177,10 +208,11 @@ private enum SendFingerprint {
     private static func said(in headers: HeaderList) -> [String] {
         headers.fields
             .map { HeaderField($0.name.lowercased(), $0.value) }
-            .filter { field in prefixes.contains { field.name.hasPrefix($0) } }
+            .filter { field in ofBrowsers.contains(field.name) || prefixes.contains { field.name.hasPrefix($0) } }
             .sorted { ($0.name, $0.value) < ($1.name, $1.value) }
             .flatMap { [$0.name, $0.value] }
     }
 
+    private static let ofBrowsers: Set = ["auth", "p256dh", "ttl", "urgency"]
     private static let prefixes = ["servicebusnotification-", "apns-", "x-apns-", "x-wns-", "x-windowsphone-", "x-mpns-"]
 }

@@ -123,6 +123,8 @@ extension TargetOutcome {
             case .skipped: "The notification was not sent: another registration of the device gets it"
             case .capped: "The notification was not sent: the user has had as many as the frequency cap allows"
             case .noTransport where !platform.hasTransport: OutcomeReferenceRoute.skipReason(platform)
+            case .noTransport where platform == .browser: "This server has no keys for Web Push"
+            case .noTransport where platform.service == .fcmv1: "This server has no service account of Firebase"
             case .noTransport: "This server has no credential for the environment of the device"
             case .removed: "The device was removed before the notification could be tried again"
             }
@@ -162,7 +164,8 @@ extension PnsFeedback {
         self.init(
             time: error.notedAt, systemError: error.outcome.wireName,
             platform: NotificationFormat(platform: error.platform)?.rawValue ?? error.platform.rawValue,
-            handle: error.handle?.text ?? "", owner: owner, notificationID: notification.text)
+            handle: error.handle.map { BrowserChannel.endpoint(in: $0.text) } ?? "", owner: owner,
+            notificationID: notification.text)
     }
 }
 

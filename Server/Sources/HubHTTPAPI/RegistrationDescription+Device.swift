@@ -15,11 +15,11 @@ extension RegistrationDescription {
 
     /// The request to store the description under an id. Throws `invalid-field` that names the element.
     func upsert(id: RecordID, precondition: DevicePrecondition) throws -> DeviceUpsert {
-        guard let handle = DeviceToken(handle, platform: platform.platform) else {
-            throw ServiceError(.invalidField, "\(platform.handleElement) is not a handle of this platform")
-        }
         for name in platform.requiredDetails where details[name, default: ""].isEmpty {
             throw ServiceError(.invalidField, "\(name) is missing")
+        }
+        guard let handle = DeviceToken(try token(), platform: platform.platform) else {
+            throw ServiceError(.invalidField, "\(platform.handleElement) is not a handle of this platform")
         }
         var details = details
         if RegistrationPlatform(platform.platform) != platform { details[Detail.type] = platform.rawValue }
@@ -30,12 +30,24 @@ extension RegistrationDescription {
             expiresByDefault: true, precondition: precondition)
     }
 
+    /// What the hub keeps as the device token.
+    private func token() throws -> String {
+        guard platform == .browser else { return handle }
+        let channel = BrowserChannel(
+            endpoint: handle, p256dh: details["P256DH", default: ""], auth: details["Auth", default: ""], isObject: false)
+        guard channel.token.utf8.count(where: { $0 == UInt8(ascii: " ") }) == 2 else {
+            throw ServiceError(.invalidField, "Endpoint, P256DH and Auth have no blanks")
+        }
+        return channel.token
+    }
+
     /// The description of a stored record: of the type that was registered.
     init(_ record: DeviceRecord, omitsOddAddresses: Bool = false) {
         let type =
             record.details[Detail.type].flatMap(RegistrationPlatform.init(rawValue:)) ?? RegistrationPlatform(record.platform)
         let platform = type ?? .apple
         var (handle, details) = (record.handle?.text ?? "", record.details.filter { platform.detailElements.contains($0.key) })
+        if platform == .browser { handle = BrowserChannel.endpoint(in: handle) }
         if platform == .baidu, details[Detail.baiduChannelID] == nil, let channel = BaiduChannel(handle) {
             handle = channel.userID
             details[Detail.baiduChannelID] = channel.channelID

@@ -14,8 +14,8 @@ public struct HubDescription: Hashable, Sendable {
     public var name = ""
     public var published = Timestamp(milliseconds: 0)
     public var updated = Timestamp(milliseconds: 0)
-    /// Only requests have it: a hub never shows it. Credentials of other push services are ignored.
-    public var apns: APNsCredential?
+    /// Only requests have them: a hub never shows them. Credentials of other push services are ignored.
+    public var credentials: [CredentialElement: CredentialProperties] = [:]
     public var registrationLifetime: RegistrationLifetime?
     public var rules: [HubAccessRule] = []
     /// At most 1024 characters (Reference/AzureNotificationHubs.md#6-1).
@@ -54,7 +54,9 @@ public struct HubDescription: Hashable, Sendable {
         guard element.isNamed("NotificationHubDescription", in: Namespace.serviceBus) else {
             throw .unexpectedElement(element.name, expected: "NotificationHubDescription", element.position)
         }
-        if let credential = element.child("ApnsCredential") { apns = try APNsCredential(credential) }
+        for kind in CredentialElement.allCases {
+            if let credential = element.child(kind.rawValue) { credentials[kind] = try CredentialProperties(credential) }
+        }
         registrationLifetime = try Self.lifetime(element)
         for rule in element.child("AuthorizationRules")?.children("AuthorizationRule") ?? [] {
             rules.append(try HubAccessRule(rule))
@@ -115,8 +117,15 @@ public struct HubDescription: Hashable, Sendable {
     }
 }
 
-/// What a hub shows to APNs, as names and values (Reference/AzureNotificationHubs.md#2-13).
-public struct APNsCredential: Hashable, Sendable, CustomStringConvertible, CustomReflectable {
+/// The credentials that a description may have, by their elements (Reference/AzureNotificationHubs.md#2-13).
+public enum CredentialElement: String, Sendable, CaseIterable {
+    case apns = "ApnsCredential"
+    case browser = "BrowserCredential"
+    case fcm = "FcmV1Credential"
+}
+
+/// What a hub shows to a push service, as names and values (Reference/AzureNotificationHubs.md#2-13).
+public struct CredentialProperties: Hashable, Sendable, CustomStringConvertible, CustomReflectable {
     /// Of two values of one name, the first.
     let values: [String: String]
 
@@ -127,12 +136,12 @@ public struct APNsCredential: Hashable, Sendable, CustomStringConvertible, Custo
     public subscript(name: String) -> String? { values[name] }
 
     /// Names only: values are secrets.
-    public var description: String { "ApnsCredential(\(values.keys.sorted().joined(separator: ", ")))" }
+    public var description: String { "Credential(\(values.keys.sorted().joined(separator: ", ")))" }
 
     public var customMirror: Mirror { Mirror(self, children: ["names": values.keys.sorted()]) }
 }
 
-extension APNsCredential {
+extension CredentialProperties {
     /// Reads a credential. Java writes unset values as the text `null` (Reference/AzureNotificationHubs.md#2-13): those are
     /// absent.
     fileprivate init(_ element: XMLElement) throws(HubDocumentError) {

@@ -102,11 +102,11 @@ public enum PushChannel: Hashable, Sendable {
     case handle(String)
     case browser(BrowserChannel)
 
-    /// What the installation's own row is found by: the handle, or the browser's endpoint.
+    /// What the installation's own row is found by.
     public var handle: String {
         switch self {
         case .handle(let text): text
-        case .browser(let channel): channel.endpoint
+        case .browser(let channel): channel.token
         }
     }
 
@@ -141,9 +141,9 @@ public enum PushChannel: Hashable, Sendable {
     private static func browser(_ json: WireJSON, isObject: Bool, _ limits: HubLimits) throws(HubRequestFault) -> BrowserChannel {
         var parts: [String] = []
         for name in ["endpoint", "p256dh", "auth"] {
-            guard case .string(let text)? = json[name], (1...limits.handleBytes).contains(text.utf8.count) else {
-                throw HubRequestFault(at: name, "a text of 1 to \(limits.handleBytes) bytes is expected")
-            }
+            guard case .string(let text)? = json[name], (1...limits.handleBytes).contains(text.utf8.count),
+                !text.utf8.contains(UInt8(ascii: " "))
+            else { throw HubRequestFault(at: name, "a text of 1 to \(limits.handleBytes) bytes without blanks is expected") }
             parts.append(text)
         }
         return BrowserChannel(endpoint: parts[0], p256dh: parts[1], auth: parts[2], isObject: isObject)
@@ -165,6 +165,17 @@ public struct BrowserChannel: Hashable, Sendable {
         self.auth = auth
         self.isObject = isObject
     }
+
+    /// What a hub keeps as the device token: all that a push needs, the same for every spelling of the keys. No part has blanks.
+    public var token: String { "\(endpoint) \(Self.plain(p256dh)) \(Self.plain(auth))" }
+
+    /// Base64 in the alphabet for URLs, without padding.
+    private static func plain(_ text: String) -> String {
+        String(text.map { $0 == "+" ? "-" : $0 == "/" ? "_" : $0 }.prefix { $0 != "=" })
+    }
+
+    /// The endpoint in such a token.
+    public static func endpoint(in token: String) -> String { String(token.prefix { $0 != " " }) }
 
     private var object: WireJSON {
         .object([.init("endpoint", .string(endpoint)), .init("p256dh", .string(p256dh)), .init("auth", .string(auth))])

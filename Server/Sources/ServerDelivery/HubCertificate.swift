@@ -1,8 +1,10 @@
 import APNsProtocol
+import FCMProtocol
 import NIOSSL
 import PushHub
 import RichPushModel
 import ServiceErrors
+import WebPushProtocol
 import X509
 
 #if canImport(FoundationEssentials)
@@ -127,7 +129,15 @@ struct HubCertificate {
 /// Looks at a credential before it is stored, so that a mistake is the owner's answer now and not a send that does not leave.
 public enum HubCredentialCheck {
     /// Throws `invalidField` with what is wrong; nothing of the credential is in it.
-    public static func check(_ credential: HubAPNsCredential, at now: Timestamp = SystemClock().now) throws(ServiceError) {
+    public static func check(_ credential: HubCredential, at now: Timestamp = SystemClock().now) throws(ServiceError) {
+        switch credential {
+        case .apns(let credential): try check(credential, at: now)
+        case .browser(let credential): _ = try VAPIDIdentity(credential)
+        case .fcm(let credential): try check(credential)
+        }
+    }
+
+    private static func check(_ credential: HubAPNsCredential, at now: Timestamp) throws(ServiceError) {
         switch credential.identity {
         case .token(let key, let keyID, let teamID):
             guard let topic = credential.topic, !topic.isEmpty else {
@@ -145,8 +155,30 @@ public enum HubCredentialCheck {
         }
     }
 
+    private static func check(_ credential: HubFCMCredential) throws(ServiceError) {
+        do throws(FCMServiceAccountFault) { _ = try FCMServiceAccount(credential) } catch {
+            throw ServiceError(.invalidField, "the service account of Firebase: \(error)")
+        }
+    }
+
     /// As the setting `apns-topic` wants it.
     private static func isBundleID(_ text: String) -> Bool {
         (1...155).contains(text.utf8.count) && text.contains(".") && (try? APNsBroadcastRules.check(app: text)) != nil
+    }
+}
+
+extension VAPIDIdentity {
+    /// Throws `invalidField` for keys that are no pair, and for a subject that push services refuse.
+    init(_ credential: HubBrowserCredential) throws(ServiceError) {
+        guard let key = VAPIDKey(privateText: credential.privateKey) else {
+            throw ServiceError(.invalidField, "the private VAPID key is 32 bytes of a key on P-256 in Base64 for URLs")
+        }
+        guard key.publicText == credential.publicKey.prefix(while: { $0 != "=" }) else {
+            throw ServiceError(.invalidField, "the public VAPID key is not that of the private one")
+        }
+        guard let identity = VAPIDIdentity(subject: credential.subject, keys: [key]) else {
+            throw ServiceError(.invalidField, "the subject is mailto: with an address, or an https address")
+        }
+        self = identity
     }
 }

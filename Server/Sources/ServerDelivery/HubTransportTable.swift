@@ -1,6 +1,13 @@
 import PushHub
+import RichPushModel
 
-/// The APNs transports of the hubs, as a value without I/O: which one a batch uses, which must be made, and which are to be closed.
+/// One push service of a hub.
+struct HubPlatform: Hashable {
+    var hub: HubID
+    var platform: Platform
+}
+
+/// The transports of the hubs, as a value without I/O: which one a batch uses, which must be made, and which are to be closed.
 struct HubTransportTable<Transport: Sendable> {
     /// What a batch gets.
     enum Decision {
@@ -21,9 +28,9 @@ struct HubTransportTable<Transport: Sendable> {
 
     private let capacity: Int
     private let idleTime: Duration
-    private var entries: [HubID: Entry] = [:]
+    private var entries: [HubPlatform: Entry] = [:]
     /// Replaced while in use; closed when the last batch has ended.
-    private var leaving: [(hub: HubID, entry: Entry)] = []
+    private var leaving: [(hub: HubPlatform, entry: Entry)] = []
     private var closing: [Transport] = []
 
     init(capacity: Int, idleTime: Duration) {
@@ -32,7 +39,7 @@ struct HubTransportTable<Transport: Sendable> {
     }
 
     /// A batch of a hub with this credential begins. After `use`, `end` must follow.
-    mutating func begin(_ hub: HubID, sealed: String, at uptime: Duration) -> Decision {
+    mutating func begin(_ hub: HubPlatform, sealed: String, at uptime: Duration) -> Decision {
         if let entry = entries[hub] {
             if entry.sealed == sealed {
                 entries[hub]?.users += 1
@@ -45,7 +52,7 @@ struct HubTransportTable<Transport: Sendable> {
     }
 
     /// A transport was made for the hub. If another was faster with the same credential, that one holds, and the new one is closed.
-    mutating func adopt(_ transport: Transport, _ hub: HubID, sealed: String, at uptime: Duration) -> Transport {
+    mutating func adopt(_ transport: Transport, _ hub: HubPlatform, sealed: String, at uptime: Duration) -> Transport {
         if let entry = entries[hub], entry.sealed == sealed {
             closing.append(transport)
             entries[hub]?.users += 1
@@ -58,7 +65,7 @@ struct HubTransportTable<Transport: Sendable> {
     }
 
     /// A batch that was given the transport made with this credential has ended.
-    mutating func end(_ hub: HubID, sealed: String, at uptime: Duration) {
+    mutating func end(_ hub: HubPlatform, sealed: String, at uptime: Duration) {
         if entries[hub]?.sealed == sealed {
             entries[hub]?.users -= 1
             entries[hub]?.usedAt = uptime
@@ -69,7 +76,7 @@ struct HubTransportTable<Transport: Sendable> {
     }
 
     /// The transport of a hub that has no credential of its own any more.
-    mutating func drop(_ hub: HubID) { retire(hub) }
+    mutating func drop(_ hub: HubPlatform) { retire(hub) }
 
     /// What is to be closed now, each once: replaced ones that no batch uses any more, and those that were idle for long.
     mutating func takeClosing(at uptime: Duration) -> [Transport] {
@@ -87,7 +94,7 @@ struct HubTransportTable<Transport: Sendable> {
     /// How many there are, including replaced ones still in use.
     var count: Int { entries.count + leaving.count }
 
-    private mutating func retire(_ hub: HubID) {
+    private mutating func retire(_ hub: HubPlatform) {
         guard let entry = entries.removeValue(forKey: hub) else { return }
         if entry.users == 0 { closing.append(entry.transport) } else { leaving.append((hub, entry)) }
     }

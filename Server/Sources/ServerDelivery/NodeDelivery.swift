@@ -1,6 +1,7 @@
 import APNsDelivery
 import APNsHTTP2
 import APNsProtocol
+import FCMDelivery
 import Logging
 import NIOCore
 import NIOPosix
@@ -9,12 +10,14 @@ import RichPushModel
 import ServerSettings
 import ServiceErrors
 import Synchronization
+import WebPushDelivery
+import WebPushProtocol
 
-/// The way to APNs as the settings and the hubs' own credentials describe it.
+/// The ways to APNs and to browsers as the settings and the hubs' own credentials describe them.
 package struct NodeDelivery: Sendable {
     /// Absent when no credential is set: then a hub without one of its own keeps its sends until they expire.
     package let client: APNsClient?
-    /// Chooses by hub.
+    /// Chooses by platform and hub.
     package let transport: HubTransports
     /// The numbers of the node's client and of those of hubs.
     package let clients = APNsClientLedger()
@@ -29,14 +32,41 @@ package struct NodeDelivery: Sendable {
         let maker = APNsClientMaker(
             settings: settings, group: group, observer: observer, ledger: clients, tokens: tokens, logger: logger)
         let environment = settings.apns.environment
-        client = try settings.apns.credential.map { try maker.client($0, environment) }
-        let node = APNsPushTransport(
-            clients: client.map { [environment: $0] } ?? [:], defaultEnvironment: environment,
-            defaultTopic: settings.apns.credential?.topic ?? "", logger: logger)
-        transport = HubTransports(catalog: catalog, node: node, clock: clock, logger: logger) { credential in
-            try maker.transport(credential)
+        let made = try settings.apns.credential.map { try maker.clients($0, environment) }
+        client = made?.pushes
+        let topic = settings.apns.credential?.topic ?? ""
+        let pushes = APNsPushTransport(
+            clients: client.map { [environment: $0] } ?? [:], defaultEnvironment: environment, defaultTopic: topic, logger: logger
+        )
+        let node = HubTransports.Made(
+            transport: pushes, channels: made.map { APNsAppChannels(app: topic, client: $0.pushes, management: $0.channels) }
+        ) { await made?.channels?.shutdown() }
+        let browsers = BrowserTransportMaker(settings: settings, clock: clock, group: group, logger: logger)
+        var ways: [Platform: HubTransports.Made] = [.apns: node]
+        if let identity = settings.webPush.identity { ways[.browser] = try browsers.transport(identity) }
+        // One for all hubs, since several may share the pace of a project of Firebase.
+        let android = try Self.android(settings, catalog: catalog, clock: clock, group: group, logger: logger)
+        if settings.fcm.account != nil { ways[.fcmv1] = android }
+        transport = HubTransports(catalog: catalog, node: ways, common: [.fcmv1: android], clock: clock, logger: logger) {
+            credential in
+            switch credential {
+            case .apns(let credential): try maker.transport(credential)
+            case .browser(let credential): try browsers.transport(VAPIDIdentity(credential))
+            case .fcm: throw ServiceError(.internal, "the accounts of Firebase are not for one hub")
+            }
         }
         if settings.role.dispatches, let warning = Self.horizonWarning(settings) { logger.warning("\(warning)") }
+    }
+
+    private static func android(
+        _ settings: Settings, catalog: HubCatalog, clock: any ServiceClock, group: any EventLoopGroup, logger: Logger
+    ) throws(ServiceError) -> HubTransports.Made {
+        let client = try FCMClient(settings.fcm, clock: clock, group: group, logger: logger)
+        let transport = FCMTransport(
+            credentials: HubFCMAccounts(catalog, node: settings.fcm.account, tokenURL: settings.fcm.hubTokenURL), sender: client,
+            endpoint: settings.fcm.endpoint,
+            messagesPerMinute: settings.fcm.messagesPerMinute, deadline: settings.pushDeadline, clock: clock, logger: logger)
+        return HubTransports.Made(transport: transport) { await client.shutDown() }
     }
 
     /// From this retry horizon on, a push always gets a second try after a 500: the hub draws the least wait out by up to a tenth.
@@ -49,6 +79,22 @@ package struct NodeDelivery: Sendable {
             hub-retry-horizon is below \(leastRetryHorizon.components.seconds)s: a push without an expiry may get no second try after \
             500 InternalServerError, because Apple asks for a wait of \(PushRetryAdvice.afterServerError.components.seconds / 60) minutes
             """
+    }
+}
+
+/// Makes ways to browsers: where to connect to as the settings say, the keys as the caller says.
+private struct BrowserTransportMaker {
+    let settings: Settings
+    let clock: any ServiceClock
+    let group: any EventLoopGroup
+    let logger: Logger
+
+    func transport(_ identity: VAPIDIdentity) throws(ServiceError) -> HubTransports.Made {
+        let client = try WebPushClient(settings.webPush, clock: clock, group: group)
+        let transport = WebPushTransport(
+            identity: identity, allowing: settings.webPush.rule, hosts: settings.webPush.hosts, sender: client,
+            deadline: settings.pushDeadline, clock: clock, logger: logger)
+        return HubTransports.Made(transport: transport) { await client.shutDown() }
     }
 }
 
@@ -72,31 +118,41 @@ package struct APNsClientMaker: Sendable {
             )
         }
         let topic: String
-        let client: APNsClient
+        let clients: Clients
         switch credential.identity {
         case .token(let key, let keyID, let teamID):
             topic = credential.topic ?? ""
-            client = try self.client(.token(tokens(key: key, keyID: keyID, teamID: teamID)), environment)
+            clients = try self.clients(.token(tokens(key: key, keyID: keyID, teamID: teamID)), environment)
         case .certificate:
             let certificate = try HubCertificate(credential, at: SystemClock().now)
             topic = certificate.topic
-            client = try self.client(.certificate(chain: certificate.chainPEM, privateKey: certificate.keyPEM), environment)
+            clients = try self.clients(
+                .certificate(chain: certificate.chainPEM, privateKey: certificate.keyPEM), environment)
         }
         let transport = APNsPushTransport(
-            clients: [environment: client], defaultEnvironment: environment, defaultTopic: topic, logger: logger)
-        let number = ledger.open { client.metrics }
-        return HubTransports.Made(transport: transport) {
-            await client.shutdown()
+            clients: [environment: clients.pushes], defaultEnvironment: environment, defaultTopic: topic, logger: logger)
+        let number = ledger.open { clients.pushes.metrics }
+        let channels = APNsAppChannels(app: topic, client: clients.pushes, management: clients.channels)
+        return HubTransports.Made(transport: transport, channels: channels) {
+            await clients.channels?.shutdown()
+            await clients.pushes.shutdown()
             ledger.close(number)
         }
     }
 
-    /// The client of the node's own credential, open as long as the node.
-    package func client(_ credential: Settings.Credential, _ environment: APNsEnvironment) throws -> APNsClient {
+    /// The clients of one credential. Neither connects before it has something to ask.
+    package struct Clients: Sendable {
+        package var pushes: APNsClient
+        /// Absent where the host of the channel management is not known.
+        package var channels: APNsChannelClient?
+    }
+
+    /// The clients of the node's own credential, open as long as the node.
+    package func clients(_ credential: Settings.Credential, _ environment: APNsEnvironment) throws -> Clients {
         let tokens = try tokens(key: credential.key.reveal(), keyID: credential.keyID, teamID: credential.teamID)
-        let client = try client(.token(tokens), environment)
-        _ = ledger.open { client.metrics }
-        return client
+        let clients = try clients(.token(tokens), environment)
+        _ = ledger.open { clients.pushes.metrics }
+        return clients
     }
 
     private func tokens(key: String, keyID: String, teamID: String) throws -> ProviderTokenCache {
@@ -107,14 +163,17 @@ package struct APNsClientMaker: Sendable {
         }
     }
 
-    private func client(_ credential: APNsClientConfiguration.Credential, _ environment: APNsEnvironment) throws -> APNsClient {
+    private func clients(_ credential: APNsClientConfiguration.Credential, _ environment: APNsEnvironment) throws -> Clients {
         do {
             let place = settings.apns.place(for: environment)
             var configuration = APNsClientConfiguration(
-                environment: environment, credential: credential, endpoint: place.endpoint,
+                environment: environment, credential: credential, endpoint: place.endpoint, management: place.management,
                 transport: .tls(try place.trust()), proxy: place.proxy, strictness: .appleHeaders)
             configuration.timing.pushDeadline = settings.pushDeadline
-            return try APNsClient(configuration: configuration, eventLoopGroup: group, logger: logger, observer: observer)
+            let pushes = try APNsClient(configuration: configuration, eventLoopGroup: group, logger: logger, observer: observer)
+            guard place.managesChannels else { return Clients(pushes: pushes, channels: nil) }
+            let channels = try APNsChannelClient(configuration: configuration, eventLoopGroup: group, logger: logger)
+            return Clients(pushes: pushes, channels: channels)
         } catch let fault as APNsConfigurationFault {
             throw ServiceError(.notReady, "the APNs client cannot be made: \(fault)")
         }

@@ -36,6 +36,9 @@ public struct APNsSettings: SettingGroup {
     package let port = Setting(
         "apns-port", .remotePort, default: 443,
         "The port at that host. Apple also answers on 2197, for networks that let 443 through for browsers only.")
+    package let managementPort = Setting(
+        "apns-management-port", .optional(.remotePort), default: nil,
+        "The port at apns-host where broadcast channels are managed. Without it such a host has none; Apple's own is known.")
     package let proxy = Setting(
         "apns-proxy", .optional(.proxy), default: nil, secret: true,
         """
@@ -55,6 +58,9 @@ public struct APNsSettings: SettingGroup {
     package let sandboxPort = Setting(
         "apns-sandbox-port", .optional(.remotePort), default: nil,
         "The port at apns-sandbox-host; 443 without it.")
+    package let sandboxManagementPort = Setting(
+        "apns-sandbox-management-port", .optional(.remotePort), default: nil,
+        "The port at apns-sandbox-host where broadcast channels are managed.")
     package let sandboxTrustRootsPath = Setting(
         "apns-sandbox-trust-roots-path", .optional(.path), default: nil,
         "The certificates (PEM) that vouch for apns-sandbox-host in place of the system's.")
@@ -112,13 +118,15 @@ extension Settings.APNs {
     package func place(for environment: APNsEnvironment) -> APNsPlace {
         if environment == .sandbox, let host = self.sandboxHost {
             return APNsPlace(
-                host: host, port: self.sandboxPort ?? 443, trustRootsPath: self.sandboxTrustRootsPath,
+                host: host, port: self.sandboxPort ?? 443, managementPort: self.sandboxManagementPort,
+                trustRootsPath: self.sandboxTrustRootsPath,
                 hostSetting: group.sandboxHost.declaration.key,
                 trustRootsSetting: group.sandboxTrustRootsPath.declaration.key, isStandard: false, proxy: proxy(to: host))
         }
         let host = self.host ?? environment.host
         return APNsPlace(
-            host: host, port: self.port, trustRootsPath: self.trustRootsPath, hostSetting: group.host.declaration.key,
+            host: host, port: self.port, managementPort: self.managementPort, trustRootsPath: self.trustRootsPath,
+            hostSetting: group.host.declaration.key,
             trustRootsSetting: group.trustRootsPath.declaration.key, isStandard: self.host == nil, proxy: proxy(to: host))
     }
 
@@ -130,6 +138,8 @@ extension Settings.APNs {
 package struct APNsPlace: Hashable, Sendable {
     package var host: String
     package var port: Int
+    /// Where channels are managed at the host; absent where the host is Apple's or has none.
+    package var managementPort: Int?
     package var trustRootsPath: String?
     /// The settings that name host and certificates.
     package var hostSetting: String
@@ -140,6 +150,14 @@ package struct APNsPlace: Hashable, Sendable {
     package var proxy: APNsProxy?
 
     package var endpoint: APNsClientConfiguration.Endpoint { APNsClientConfiguration.Endpoint(host: host, port: port) }
+
+    /// Whether it is known where channels are managed.
+    package var managesChannels: Bool { managementPort != nil || host.lowercased().hasSuffix(".push.apple.com") }
+
+    /// Where channels are managed; absent where that is not set.
+    package var management: APNsClientConfiguration.Endpoint? {
+        managementPort.map { APNsClientConfiguration.Endpoint(host: host, port: $0) }
+    }
 
     /// Whose certificates are trusted there. Throws `not-ready` when the file cannot be read.
     package func trust() throws(ServiceError) -> APNsClientConfiguration.Trust {
@@ -165,10 +183,14 @@ extension SettingsResolver {
         if settings.apns.trustRootsPath != nil, settings.apns.host == nil {
             complain(\.apns.trustRootsPath, "is for another host than Apple's; set apns-host as well")
         }
+        if settings.apns.managementPort != nil, settings.apns.host == nil {
+            complain(\.apns.managementPort, "is for another host than Apple's; set apns-host as well")
+        }
         checkTrustRoots(\.apns.sandboxTrustRootsPath)
         guard settings.apns.sandboxHost == nil else { return }
         let sentence = "belongs to apns-sandbox-host; set that as well"
         if settings.apns.sandboxPort != nil { complain(\.apns.sandboxPort, sentence) }
+        if settings.apns.sandboxManagementPort != nil { complain(\.apns.sandboxManagementPort, sentence) }
         if settings.apns.sandboxTrustRootsPath != nil { complain(\.apns.sandboxTrustRootsPath, sentence) }
     }
 

@@ -1,6 +1,7 @@
 import Logging
 import PostgresDatabase
 import ServerObservability
+import SharedAccess
 
 /// Every setting of a node, in the order and under the headings of the reference page. A setting is declared here or in a group and
 /// nowhere else: Mirror lists the members, and `settings.NAME` reads the value.
@@ -103,6 +104,12 @@ public struct SettingCatalog: Sendable {
     private let consoleHeading = SettingHeading("Console")
     package let console = ConsoleSettings()
 
+    private let browserHeading = SettingHeading("Web Push")
+    package let webPush = WebPushSettings()
+
+    private let androidHeading = SettingHeading("Android")
+    package let fcm = FCMSettings()
+
     private let webhookHeading = SettingHeading("Webhooks")
     package let webhooks = WebhookSettings()
 
@@ -154,6 +161,11 @@ public struct WebhookSettings: SettingGroup {
         How long the server waits after the first attempt of an event that fails. Each later pause is four times as long, up to six hours. \
         With the default the last of 18 attempts is made after three days.
         """)
+}
+
+extension GroupedSettings<WebhookSettings> {
+    /// Where webhooks may lead.
+    package var rule: OutboundRule { OutboundRule(networks: self.networks, setting: "webhook-networks") }
 }
 
 /// The console in the browser.

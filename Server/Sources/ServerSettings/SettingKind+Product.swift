@@ -101,6 +101,29 @@ extension SettingKind where Value == String {
     }
 }
 
+extension SettingKind where Value == String {
+    /// The origin of a page, as browsers write it: in lower case, and without the usual port of the scheme.
+    static var webOrigin: SettingKind {
+        .scalar(
+            "the origin of a site such as https://shop.example (http only for this machine; no path, no wildcard)",
+            parse: { text in siteURL.parse([text.lowercased()]).flatMap { origin(of: $0) } }, format: { $0 })
+    }
+
+    /// - Parameter site: an address without a path.
+    private static func origin(of site: String) -> String? {
+        guard let mark = site.firstRange(of: "://") else { return nil }
+        let authority = site[mark.upperBound...]
+        // Browsers write other letters in their ASCII form (xn--).
+        let allowed = Set(letters.prefix(26) + digits + ".-:[]")
+        guard authority.allSatisfy(allowed.contains) else { return nil }
+        guard !authority.hasSuffix("]"), let colon = authority.lastIndex(of: ":") else { return site }
+        let port = String(authority[authority.index(after: colon)...])
+        guard let number = Int(port), (1...65_535).contains(number), port == String(number) else { return nil }
+        let isUsual = number == (site.hasPrefix("https:") ? 443 : 80)
+        return isUsual ? String(site[..<colon]) : site
+    }
+}
+
 extension SettingKind where Value == APNsProxy {
     /// An HTTP proxy, perhaps with a name and a password. Never shown whole.
     static var proxy: SettingKind {

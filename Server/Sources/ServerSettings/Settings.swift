@@ -119,7 +119,7 @@ extension Settings {
         backend.retention.content = self.retention.content
         backend.retention.grace = self.retention.grace
         backend.retention.audit = self.retention.audit
-        backend.webhookNetworks = self.webhooks.networks
+        backend.webhookRule = self.webhooks.rule
         backend.webhookRetryPause = self.webhooks.retryPause
         backend.consoleIdle = self.console.idleTimeout
         backend.consoleLife = self.console.sessionLife
@@ -135,6 +135,7 @@ extension Settings {
         backend.userQuietHours = self.notifications.userQuietHours
         backend.approvalAbove = self.notifications.approvalAbove
         backend.frequencyCaps = self.notifications.frequencyCaps
+        backend.webPush = self.webPush.terms
         return backend
     }
 }

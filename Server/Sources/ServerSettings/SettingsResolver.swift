@@ -33,6 +33,8 @@ struct SettingsResolver {
         checkMetrics()
         requireDistinctPorts()
         checkAPNs()
+        checkWebPush()
+        checkFCM()
         checkNotifications()
         checkRemoteHub()
         checkTrustedIssuers()

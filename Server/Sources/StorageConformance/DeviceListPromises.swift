@@ -101,6 +101,17 @@ public enum DeviceListPromises {
             Set(try await pages(storage, .handles(handles, platform: nil), limit: 9)[0].map(\.id.text)) == ["pc", "d1", "twin"])
         #expect(try await pages(storage, .handles(handles, platform: .wns), limit: 9)[0].map(\.id.text) == ["pc"])
         #expect(try await pages(storage, .handles(handles, platform: nil), limit: 2).map(\.count) == [2, 1])
+        for (id, handle) in [("b1", "https://p.test/1 k s"), ("b2", "https://p.test/12 k s"), ("b3", "https://p.test/1 k2 s")] {
+            _ = try await storage.devices.upsert(
+                DeviceUpsert(
+                    id: try Sample.record(id), kind: .registration, platform: .browser, handle: DeviceToken(canonical: handle)),
+                in: Sample.hub, at: Sample.start)
+        }
+        for platform in [Platform.browser, nil] {
+            let found = try await pages(
+                storage, .handles([DeviceToken(canonical: "https://p.test/1")], platform: platform), limit: 9)
+            #expect(Set(found[0].map(\.id.text)) == ["b1", "b3"], "the keys of a browser stand behind its endpoint")
+        }
     }
 
     private static let otherPlatforms = StoragePromise<HubStorage>("registrations of every platform come back as they were given")

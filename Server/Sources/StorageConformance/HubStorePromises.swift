@@ -24,7 +24,7 @@ public enum HubStorePromises {
     private static func content(_ text: String) -> StoredHubChange {
         StoredHubChange(
             details: HubDetails(userMetadata: "of \(text)", registrationLifetime: .seconds(86_400), allowsProtectedTags: true),
-            credential: .set("sealed credential"), rules: [rule("b"), rule("a", [.send, .manage])])
+            credentials: [.apns: "sealed credential"], rules: [rule("b"), rule("a", [.send, .manage])])
     }
 
     private static let createsOnce = StoragePromise<HubStorage>("a hub is created once and comes back as it was given") {
@@ -32,7 +32,7 @@ public enum HubStorePromises {
         let made = try #require(try await storage.hubs.create(try name("News.App"), with: content("News.App"), at: Sample.start))
         #expect(made.name.text == "News.App" && made.version == 1 && made.createdAt == Sample.start)
         #expect(made.details.userMetadata == "of News.App" && made.details.registrationLifetime == .seconds(86_400))
-        #expect(made.details.allowsProtectedTags && made.sealedAPNs == "sealed credential")
+        #expect(made.details.allowsProtectedTags && made.sealedCredentials == [.apns: "sealed credential"])
         #expect(try await storage.hubs.record(named: try name("News.App")) == made)
         #expect(try await storage.hubs.record(of: made.id) == made)
         #expect(try await storage.hubs.rules(of: made.id).map(\.name) == ["a", "b"])
@@ -61,14 +61,14 @@ public enum HubStorePromises {
         let made = try #require(try await storage.hubs.create(try name("news"), with: content("news"), at: Sample.start))
         let renamed = try await storage.hubs.update(
             made.id, with: StoredHubChange(details: HubDetails(userMetadata: "new")), at: Sample.time(5))
-        #expect(renamed?.details == HubDetails(userMetadata: "new") && renamed?.sealedAPNs == "sealed credential")
+        #expect(renamed?.details == HubDetails(userMetadata: "new") && renamed?.sealedCredentials[.apns] == "sealed credential")
         #expect(renamed?.version == 2 && renamed?.updatedAt == Sample.time(5) && renamed?.createdAt == Sample.start)
         #expect(try await storage.hubs.rules(of: made.id).count == 2)
-        let other = try await storage.hubs.update(made.id, with: StoredHubChange(credential: .set("other")), at: Sample.time(6))
-        #expect(other?.sealedAPNs == "other" && other?.details.userMetadata == "new")
-        #expect(
-            try await storage.hubs.update(made.id, with: StoredHubChange(credential: .remove), at: Sample.time(7))?.sealedAPNs
-                == nil)
+        let change = StoredHubChange(credentials: [.apns: "other", .browser: "pair"])
+        let other = try await storage.hubs.update(made.id, with: change, at: Sample.time(6))
+        #expect(other?.sealedCredentials == [.apns: "other", .browser: "pair"] && other?.details.userMetadata == "new")
+        let removed = try await storage.hubs.update(made.id, with: StoredHubChange(credentials: [.apns: nil]), at: Sample.time(7))
+        #expect(removed?.sealedCredentials == [.browser: "pair"])
         #expect(try await storage.hubs.update(HubID(99), with: StoredHubChange(), at: Sample.start) == nil)
     }
 
@@ -263,7 +263,7 @@ public enum HubStorePromises {
         _ = try await storage.intake.accept(try Sample.send(hub: made.id, due: Sample.time(500)))
         _ = try await storage.hubs.update(made.id, with: StoredHubChange(details: HubDetails()), at: Sample.time(9))
         #expect(try await storage.queue.lease(Sample.lease(10, at: Sample.time(16))).isEmpty)
-        _ = try await storage.hubs.update(made.id, with: StoredHubChange(credential: .set("new")), at: Sample.time(10))
+        _ = try await storage.hubs.update(made.id, with: StoredHubChange(credentials: [.apns: "new"]), at: Sample.time(10))
         #expect(try await storage.queue.lease(Sample.lease(10, at: Sample.time(14))).isEmpty, "not before all have read it")
         let woken = try await storage.queue.lease(Sample.lease(10, at: Sample.time(16)))
         #expect(Set(woken.map(\.id.notification)) == Set(sends.prefix(2).map(\.id)))

@@ -44,7 +44,7 @@ public final class ScriptedTransport: PushTransport {
     /// Runs once, while the transport gets ready.
     public func whilePreparing(_ body: @escaping @Sendable () -> Void) { state.withLockedValue { $0.whilePreparing = body } }
 
-    public func prepare(for hub: HubID) async {
+    public func prepare(for hub: HubID, on platform: Platform) async {
         let hook = state.withLockedValue { state in
             defer { state.whilePreparing = nil }
             return state.whilePreparing

@@ -8,7 +8,8 @@ public enum SendKindPromises {
     /// Every promise.
     public static let all: [StoragePromise<HubStorage>] =
         [
-            meansItsKind, readsTemplates, walksHandles, retriesHandles, forgetsHandles, countsByPlatform, tellsOfSends,
+            meansItsKind, reachesPlatforms, forgetsPlatforms, readsTemplates, walksHandles, retriesHandles, forgetsHandles,
+            countsByPlatform, tellsOfSends,
             tellsOfMany,
             keepsFeedback,
             sweepsFeedback,
@@ -49,8 +50,8 @@ public enum SendKindPromises {
 
     private static func fill(_ storage: HubStorage) async throws {
         for request in [
-            try device("apns", .apns), try device("gcm", .gcm), try device("apns-a", .apns, template: "a"),
-            try device("apns-b", .apns, template: "b"), try device("gcm-a", .gcm, template: "a"),
+            try device("apns", .apns), try device("adm", .adm), try device("apns-a", .apns, template: "a"),
+            try device("apns-b", .apns, template: "b"), try device("adm-a", .adm, template: "a"),
             try device("apns-a-again", .apns, template: "a", tags: []),
         ] { _ = try await storage.devices.upsert(request, in: Sample.hub, at: Sample.start) }
     }
@@ -61,10 +62,10 @@ public enum SendKindPromises {
         storage in
         try await fill(storage)
         let kinds: [(SendFormat, String?, Set<String>)] = [
-            (.native(.apns), nil, ["apns"]), (.native(.gcm), nil, ["gcm"]), (.native(.wns), nil, []),
-            (.template, nil, ["apns-a", "apns-b", "gcm-a", "apns-a-again"]),
-            (.native(.apns), "t", ["apns"]), (.template, "t", ["apns-a", "apns-b", "gcm-a"]),
-            (.template, "t || none", ["apns-a", "apns-b", "gcm-a"]), (.native(.gcm), "!none", ["gcm"]),
+            (.native(.apns), nil, ["apns"]), (.native(.adm), nil, ["adm"]), (.native(.wns), nil, []),
+            (.template, nil, ["apns-a", "apns-b", "adm-a", "apns-a-again"]),
+            (.native(.apns), "t", ["apns"]), (.template, "t", ["apns-a", "apns-b", "adm-a"]),
+            (.template, "t || none", ["apns-a", "apns-b", "adm-a"]), (.native(.adm), "!none", ["adm"]),
             (.template, "!t", ["apns-a-again"]),
         ]
         for (format, audience, names) in kinds {
@@ -77,6 +78,47 @@ public enum SendKindPromises {
             let skipped = walk.targets.filter(\.isSkipped).count
             #expect(skipped == (format == .template && audience == nil ? 1 : 0), "\(format.text) \(audience ?? "all")")
         }
+    }
+
+    private static let reachesPlatforms = StoragePromise<HubStorage>(
+        "of a send to every platform each slice has the devices of one, and says for whose the message is"
+    ) { storage in
+        try await fill(storage)
+        for name in ["browser-1", "browser-2"] {
+            let request = try device(name, .browser, tags: name == "browser-1" ? ["t"] : ["t", "u"])
+            _ = try await storage.devices.upsert(request, in: Sample.hub, at: Sample.start)
+        }
+        let entry = try #require(Platform.browser.indexEntry)
+        let audience = try TagExpression(parsing: "t && !u")
+        let compiled = try await storage.intake.compile(audience, in: Sample.hub, limit: 100, counting: [entry])
+        #expect(compiled.entrySizes == [entry: 2])
+        var send = send(.native(.apns), to: .matching(audience))
+        send.others = [
+            PlatformPart(
+                platform: .browser, query: try #require(AudienceQuery(audience, amongAnyOf: [entry])),
+                slices: SlicePlan(audience: 2))
+        ]
+        #expect(try await storage.intake.accept(send) == .accepted)
+        var found: [SendFormat: [String?]] = [:]
+        for lease in try await storage.queue.lease(Sample.lease(4)) where lease.id.notification == send.id {
+            let page = try #require(try await storage.queue.page(Sample.page(lease)))
+            guard case .walk(let walk) = page.work else { continue }
+            found[page.message.format] = walk.targets.map(\.record?.text)
+            #expect(page.message.bodyPlatform == (page.message.format == .native(.browser) ? .apns : nil))
+        }
+        #expect(found == [.native(.apns): ["apns"], .native(.browser): ["browser-1"]])
+    }
+
+    private static let forgetsPlatforms = StoragePromise<HubStorage>("a browser that goes is in no entry of the index") {
+        storage in
+        let entry = try #require(Platform.browser.indexEntry)
+        func count() async throws -> Int? {
+            try await storage.intake.compile(nil, in: Sample.hub, limit: 100, counting: [entry]).entrySizes[entry]
+        }
+        _ = try await storage.devices.upsert(try device("browser", .browser), in: Sample.hub, at: Sample.start)
+        #expect(try await count() == 1)
+        _ = try await storage.devices.upsert(try device("browser", .apns), in: Sample.hub, at: Sample.start)
+        #expect(try await count() == 0)
     }
 
     private static let readsTemplates = StoragePromise<HubStorage>("a page brings the templates of its targets, each once") {

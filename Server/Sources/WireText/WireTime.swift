@@ -157,6 +157,19 @@ public enum HTTPDate {
     }
 }
 
+/// How long the header `Retry-After` asks to wait (RFC 9110, section 10.2.3).
+public enum RetryAfter {
+    /// The most that is believed.
+    public static let longest: Duration = .seconds(86_400)
+
+    /// Reads seconds, or a date of HTTP from `now` on; `nil` for anything else, and for a date that has passed.
+    public static func pause(_ text: String, at now: Timestamp) -> Duration? {
+        if let seconds = Int64(text), seconds >= 0 { return min(.seconds(seconds), longest) }
+        guard let date = HTTPDate.moment(text), date > now else { return nil }
+        return min(date - now, longest)
+    }
+}
+
 /// A day of the Gregorian calendar, years 1 to 9999.
 private struct CivilDate: Hashable, Sendable {
     let year: Int

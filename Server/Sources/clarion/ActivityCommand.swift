@@ -1,5 +1,6 @@
 import ArgumentParser
 import CommandLineSupport
+import HTTPService
 import RichPushModel
 
 #if canImport(FoundationEssentials)
@@ -11,7 +12,7 @@ import RichPushModel
 struct ActivityCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "activity", abstract: "Start, change, end and list Live Activities.",
-        subcommands: [Start.self, Update.self, End.self, Show.self, List.self])
+        subcommands: [Start.self, Update.self, End.self, Show.self, Explain.self, List.self])
 
     /// The alert of a start or a change.
     struct AlertArguments: ParsableArguments {
@@ -58,6 +59,12 @@ struct ActivityCommand: AsyncParsableCommand {
         @Flag(help: "The app starts it itself, with the id; no push does.")
         var byApp = false
 
+        @Option(
+            help: ArgumentHelp(
+                "A channel, on which one push reaches all followers from iOS 18 on: its id, or new for one of its own.",
+                valueName: "id"))
+        var channel: String?
+
         @Option(help: ArgumentHelp("A repeat with the same key starts nothing twice.", valueName: "key"))
         var idempotencyKey: String?
 
@@ -66,6 +73,9 @@ struct ActivityCommand: AsyncParsableCommand {
 
         func validate() throws {
             guard byApp || alert.alert != nil else { throw ValidationError("a start by push needs --title and --body") }
+            guard channel.map({ $0 == "new" || Int64($0) != nil }) ?? true else {
+                throw ValidationError("--channel is the id of a channel, or new")
+            }
         }
 
         func run() async throws {
@@ -75,9 +85,12 @@ struct ActivityCommand: AsyncParsableCommand {
             request.alert = alert.alert
             request.staleAt = try staleAt.map { try JSONArgument.moment($0, "--stale-at") }
             if byApp { request.start = "app" }
+            request.channel = channel.flatMap { Int64($0) }
+            if channel == "new" { request.delivery = "channel" }
             try await server.client().use { [request] client in
                 let answer = try await client.start(request, idempotencyKey: idempotencyKey)
-                print(json ? try JSONOutput.text(of: answer) : "activity \(answer.id)")
+                let channel = answer.apnsChannel.map { " on channel \($0)" } ?? ""
+                print(json ? try JSONOutput.text(of: answer) : "activity \(answer.id)\(channel)")
             }
         }
     }
@@ -99,14 +112,21 @@ struct ActivityCommand: AsyncParsableCommand {
             help: ArgumentHelp("10 sends it at once, from a small budget of iOS; 5 lets the system choose.", valueName: "number"))
         var priority: Int?
 
-        @Option(help: ArgumentHelp("When it counts as out of date unless a change came.", valueName: "moment"))
+        @Option(
+            help: ArgumentHelp(
+                "When it counts as out of date unless a change came, or never. Default: as it was.", valueName: "moment"))
         var staleAt: String?
 
         func run() async throws {
             var change = ActivityChange(state: try JSONArgument.object(state, "--state"))
             (change.alert, change.priority) = (alert.alert, priority)
-            change.staleAt = try staleAt.map { try JSONArgument.moment($0, "--stale-at") }
+            if let staleAt, staleAt != "never" { change.staleAt = try JSONArgument.moment(staleAt, "--stale-at") }
             try await server.client().use { [change] client in
+                var change = change
+                // A change without it removes the moment, and one that has passed is refused.
+                if staleAt == nil, let moment = try await client.activity(id).staleAt, moment > SystemClock().now {
+                    change.staleAt = moment
+                }
                 let answer = try await client.change(id, change)
                 print("revision \(answer.revision)")
             }
@@ -155,6 +175,17 @@ struct ActivityCommand: AsyncParsableCommand {
         }
     }
 
+    struct Explain: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(abstract: "Say why a user sees a Live Activity, or does not.")
+
+        @Argument(help: "The id that `clarion activity start` printed.")
+        var id: Int64
+
+        @OptionGroup var question: ExplanationArguments
+
+        func run() async throws { try await question.answer("activity", "\(id)") }
+    }
+
     struct List: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
             abstract: "List Live Activities, newest first.", discussion: "Lists your own; an admin sees those of everyone.")
@@ -197,7 +228,12 @@ struct ActivityCommand: AsyncParsableCommand {
 /// Arguments that are checked here, so that a mistake names its option.
 private enum JSONArgument {
     static func object(_ text: String, _ option: String) throws -> JSONValue {
-        guard let value = try? JSONDecoder().decode(JSONValue.self, from: Data(text.utf8)), value.members != nil else {
+        let value: JSONValue
+        // What the server would refuse is refused before a decoder changes it, such as a number beyond 64 bits.
+        do { value = try JSONFields.decode(JSONValue.self, from: Array(text.utf8)) } catch {
+            throw ValidationError("\(option): \(error.detail ?? error.code.rawValue)")
+        }
+        guard value.members != nil else {
             throw ValidationError("\(option) is a JSON object such as {\"stage\": \"packed\"}")
         }
         return value

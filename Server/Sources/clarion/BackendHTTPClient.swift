@@ -206,15 +206,15 @@ struct BackendHTTPClient: Sendable {
     }
 }
 
-/// Reads the pages of a list, at most `limit` items. `read` takes a cursor and how many items the page may have, and returns the items and
-/// the cursor of the next page.
+/// Reads the pages of a list, at most `limit` items. `read` takes a cursor and how many items to ask for, at most `pageSize`, and returns
+/// the items and the cursor of the next page.
 func everyPage<Item>(
-    from cursor: String? = nil, limit: Int = .max, _ read: (String?, Int) async throws -> ([Item], String?)
+    from cursor: String? = nil, limit: Int = .max, pageSize: Int = 100,
+    _ read: (String?, Int) async throws -> ([Item], String?)
 ) async throws -> [Item] {
     var (items, next) = ([Item](), cursor)
     repeat {
-        // A server whose own limit is lower returns fewer.
-        let (page, following) = try await read(next, min(100, limit - items.count))
+        let (page, following) = try await read(next, min(pageSize, limit - items.count))
         items += page
         next = following
     } while next != nil && items.count < limit

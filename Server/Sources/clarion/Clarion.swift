@@ -15,10 +15,10 @@ struct Clarion: AsyncParsableCommand {
             DemoHandOver.self, ServeCommand.self, EmulatorHandOver.self, PhoneHandOver.self, SendNotificationCommand.self,
             KeysCommand.self,
             StatusCommand.self, ExplainCommand.self, SendsCommand.self, SchedulesCommand.self, TemplatesCommand.self,
-            ActivityCommand.self,
+            ActivityCommand.self, ChannelCommand.self, ReloadCommand.self,
             RecallCommand.self,
             HubCommand.self, UserCommand.self, ConsoleCommand.self, KeyCommand.self,
-            TokenCommand.self, AuditCommand.self, ConfigCommand.self,
+            TokenCommand.self, WebPushKeyCommand.self, AuditCommand.self, ConfigCommand.self,
             DatabaseCommand.self,
             ContentCommand.self, DoctorCommand.self, InitCommand.self, VersionCommand.self,
         ])

@@ -11,10 +11,17 @@ struct ExplainCommand: AsyncParsableCommand {
             For an admin, an auditor, or a key with the scope status. The first line decides; one line for each device follows.
             """)
 
-    @OptionGroup var server: ServerArguments
-
     @Argument(help: "The id of the send.")
     var send: RichID
+
+    @OptionGroup var question: ExplanationArguments
+
+    func run() async throws { try await question.answer("send", "\(send)") }
+}
+
+/// Whom an explanation is about, and how it is printed.
+struct ExplanationArguments: ParsableArguments {
+    @OptionGroup var server: ServerArguments
 
     @Argument(help: "The name of the user.")
     var receiver: String
@@ -22,17 +29,22 @@ struct ExplainCommand: AsyncParsableCommand {
     @Flag(help: "Print JSON.")
     var json = false
 
-    func run() async throws {
+    /// Asks about something with this name in the API, and prints the answer.
+    func answer(_ kind: String, _ id: String) async throws {
         try await server.client().use { client in
-            let query = BackendHTTPClient.query(["user": receiver, "send": "\(send)"])
+            let query = BackendHTTPClient.query(["user": receiver, kind: id])
             let found = try await client.answer(
                 to: HTTPClientRequest(url: client.address + APIRoute.prefix + "/explain" + query), as: Explanation.self)
-            if json { return print(try JSONOutput.text(of: found)) }
-            Self.show(found.finding, "")
-            if let group = found.group { print("The user is in group \(group) of the A/B test.") }
-            for device in found.devices where found.devices.count > 1 || device.language != nil {
-                Self.show(device.finding, device.device + (device.language.map { ", in \($0)" } ?? "") + ": ")
-            }
+            try show(found)
+        }
+    }
+
+    private func show(_ found: Explanation) throws {
+        if json { return print(try JSONOutput.text(of: found)) }
+        Self.show(found.finding, "")
+        if let group = found.group { print("The user is in group \(group) of the A/B test.") }
+        for device in found.devices where found.devices.count > 1 || device.language != nil {
+            Self.show(device.finding, device.device + (device.language.map { ", in \($0)" } ?? "") + ": ")
         }
     }
 

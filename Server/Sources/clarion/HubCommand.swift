@@ -10,7 +10,9 @@ struct HubCommand: AsyncParsableCommand {
         commandName: "hub", abstract: "Create, list and remove the notification hubs of a node, on its database.",
         subcommands: [
             HubCreateCommand.self, HubListCommand.self, HubShowCommand.self, HubRotateKeyCommand.self,
-            HubConnectionStringCommand.self, HubContainerCommand.self, HubSetAPNsCommand.self, HubDeleteCommand.self,
+            HubConnectionStringCommand.self, HubContainerCommand.self, HubSetAPNsCommand.self, HubSetWebPushCommand.self,
+            HubSetFCMCommand.self,
+            HubDeleteCommand.self,
         ])
 }
 
@@ -88,7 +90,7 @@ private struct HubListCommand: AsyncParsableCommand {
         if json { return print(try JSONOutput.text(of: hubs.map(HubDocument.init))) }
         let rows = hubs.map { hub in
             [
-                hub.name.text, "\(hub.id.number)", "\(hub.version)", hub.sealedAPNs == nil ? "node's" : "own",
+                hub.name.text, "\(hub.id.number)", "\(hub.version)", hub.sealedCredentials[.apns] == nil ? "node's" : "own",
                 hub.details.userMetadata ?? "",
             ]
         }
@@ -119,12 +121,15 @@ private struct HubShowCommand: AsyncParsableCommand {
                     ["id", "\(hub.record.id.number)"], ["version", "\(hub.record.version)"], ["devices", "\(hub.deviceCount)"],
                     ["registrations live", lifetime],
                     ["protected tags", hub.record.details.allowsProtectedTags ? "open to apps" : "for backends only"],
-                    ["apns", hub.apns.map { "\($0)" } ?? "that of the node"],
+                    ["apns", Self.words(hub.credentials[.apns])], ["browser", Self.words(hub.credentials[.browser])],
+                    ["fcmv1", Self.words(hub.credentials[.fcmv1])],
                     ["metadata", hub.record.details.userMetadata ?? ""],
                 ]))
         print("")
         print(TextTable(columns: ["RULE", "RIGHTS"], rows: hub.rules.map { [$0.name, $0.rights.text] }))
     }
+
+    private static func words(_ credential: HubCredential?) -> String { credential.map { "\($0)" } ?? "that of the node" }
 }
 
 private struct HubRotateKeyCommand: AsyncParsableCommand {
@@ -280,6 +285,8 @@ private struct HubDocument: Encodable {
     var allowsProtectedTags: Bool
     var hasOwnAPNsCredential: Bool
     var apns: String?
+    var browser: String?
+    var fcmv1: String?
     var devices: Int?
     var rules: [Rule]?
 
@@ -291,12 +298,14 @@ private struct HubDocument: Encodable {
         metadata = hub.details.userMetadata
         registrationSeconds = hub.details.registrationLifetime.map { $0.components.seconds }
         allowsProtectedTags = hub.details.allowsProtectedTags
-        hasOwnAPNsCredential = hub.sealedAPNs != nil
+        hasOwnAPNsCredential = hub.sealedCredentials[.apns] != nil
     }
 
     init(_ hub: HubAdministration.Overview) {
         self.init(hub.record)
-        apns = hub.apns.map { "\($0)" }
+        apns = hub.credentials[.apns].map { "\($0)" }
+        browser = hub.credentials[.browser].map { "\($0)" }
+        fcmv1 = hub.credentials[.fcmv1].map { "\($0)" }
         devices = hub.deviceCount
         rules = hub.rules.map { Rule(name: $0.name, rights: $0.rights.text.split(separator: ",").map(String.init)) }
     }

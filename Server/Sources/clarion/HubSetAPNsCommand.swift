@@ -54,7 +54,7 @@ struct HubSetAPNsCommand: AsyncParsableCommand {
 
     func run() async throws {
         let hubs = try node.hubs()
-        try await hubs.setAPNs(remove ? nil : credential(), of: name)
+        try await hubs.setCredential(remove ? .remove(.apns) : .set(.apns(credential())), of: name)
         print(remove ? "hub \(name) uses the node's credential" : "hub \(name) has a credential of its own")
     }
 

@@ -22,6 +22,9 @@ struct SendsCommand: AsyncParsableCommand {
     /// The most sends of one call, so that a slip does not ask for thousands.
     private static let limits = 1...1_000
 
+    /// The most that the server gives in one page.
+    private static let pageSize = 50
+
     @OptionGroup var server: ServerArguments
 
     @Option(help: "How many sends to list, 1 to 1000.")
@@ -51,7 +54,9 @@ struct SendsCommand: AsyncParsableCommand {
 
     func run() async throws {
         try await server.client().use { client in
-            let sends = try await everyPage(from: before.map { "\($0)" }, limit: limit) { cursor, count in
+            let sends = try await everyPage(
+                from: before.map { "\($0)" }, limit: limit, pageSize: Self.pageSize
+            ) { cursor, count in
                 let page = try await client.sends(sender: sender, since: since, until: until, before: cursor, limit: count)
                 return (page.sends, page.next)
             }

@@ -21,6 +21,8 @@ public struct BackendParts: Sendable {
     public var pushEnvironments: (@Sendable () async -> [String]?)?
     /// The hubs of the node, which administrators and keys manage; `nil` where that is not offered.
     public var hubs: ManagedHubs?
+    /// The broadcast channels of the app; `nil` where the hub is elsewhere.
+    public var channels: (any BroadcastChannels)?
     /// Verifies tokens of the issuers whom the operator trusts; `nil` when there are none.
     public var tokens: TokenVerifier?
     /// Where people sign in to the console; `nil` when links are the only way.
@@ -41,8 +43,9 @@ public struct BackendParts: Sendable {
         settings: BackendSettings = BackendSettings(), clock: any ServiceClock, hub: any HubSending, store: any BackendStore,
         contentStore: any ContentStore, authenticator: any UserAuthenticator, hasher: PasswordHasher,
         ticketSigner: ContentTicketSigner = ContentTicketSigner(), observer: (any BackendObserver)? = nil, logger: Logger,
-        pushEnvironments: (@Sendable () async -> [String]?)? = nil, hubs: ManagedHubs? = nil, tokens: TokenVerifier? = nil,
-        provider: ProviderSignIn? = nil, nodeSettings: NodeSettings? = nil,
+        pushEnvironments: (@Sendable () async -> [String]?)? = nil, hubs: ManagedHubs? = nil,
+        channels: (any BroadcastChannels)? = nil,
+        tokens: TokenVerifier? = nil, provider: ProviderSignIn? = nil, nodeSettings: NodeSettings? = nil,
         workload: (@Sendable () async throws -> Workload)? = nil, zones: TimeZoneDatabase = TimeZoneDatabase(),
         webhookSecrets: WebhookSecrets = WebhookSecrets(.random()), timeCodes: TimeCodeSecrets = TimeCodeSecrets(.random())
     ) {
@@ -58,6 +61,7 @@ public struct BackendParts: Sendable {
         self.logger = logger
         self.pushEnvironments = pushEnvironments
         self.hubs = hubs
+        self.channels = channels
         self.tokens = tokens
         self.provider = provider
         self.nodeSettings = nodeSettings
@@ -74,12 +78,15 @@ public struct ManagedHubs: Sendable {
     let catalog: HubCatalog
     /// Tries credentials; `nil` where nothing is sent.
     let transport: (any PushTransport)?
+    /// The hub through which the app backend sends; `nil` where that is elsewhere.
+    let own: HubID?
 
     /// Creates a value.
-    public init(registry: HubRegistry, catalog: HubCatalog, transport: (any PushTransport)? = nil) {
+    public init(registry: HubRegistry, catalog: HubCatalog, transport: (any PushTransport)? = nil, own: HubID? = nil) {
         self.registry = registry
         self.catalog = catalog
         self.transport = transport
+        self.own = own
     }
 }
 
@@ -125,8 +132,10 @@ public struct BackendSettings: Sendable, Hashable {
     public var retention = RetentionSettings()
     /// How long an idempotency key is remembered.
     public var idempotencyKeyLifetime: Duration = .seconds(7 * 24 * 3600)
-    /// The networks, besides the public Internet, to which webhooks may lead.
-    public var webhookNetworks: [AddressRange] = []
+    /// How browsers are pushed to, unless the hub has keys of its own.
+    public var webPush = WebPushTerms(publicKey: nil, hosts: [])
+    /// Where webhooks may lead.
+    public var webhookRule = OutboundRule(networks: [], setting: "webhook-networks")
     /// The pause after the first attempt of an event for a webhook that fails; later ones grow.
     public var webhookRetryPause: Duration = .seconds(5)
     /// How long a session of the console holds without being used.
@@ -141,6 +150,22 @@ public struct BackendSettings: Sendable, Hashable {
 
     /// The defaults.
     public init() {}
+}
+
+/// What a browser has to know before it subscribes, and what its subscription must be like.
+public struct WebPushTerms: Sendable, Hashable, Codable {
+    /// The key that it subscribes with: `applicationServerKey`, a point on P-256 in Base64 for URLs. Absent where there are no keys.
+    public var publicKey: String?
+    /// The push services that it may name: a host, or the end of one after a dot.
+    var hosts: [String] = []
+
+    private enum CodingKeys: String, CodingKey { case publicKey }
+
+    /// Creates terms.
+    public init(publicKey: String?, hosts: [String]) {
+        self.publicKey = publicKey
+        self.hosts = hosts.map { $0.lowercased() }
+    }
 }
 
 /// How long what is kept. Everything else has a time of its own: contents that wait to be sent, idempotency keys, credentials.

@@ -1,4 +1,5 @@
 import AuditTrail
+import PushHub
 import RichPushModel
 import ServiceErrors
 import SharedAccess
@@ -18,6 +19,8 @@ public struct RichPushBackend: Sendable {
     let defaultPicture = DefaultPicture()
     let sends = CallPace<UserID>()
     let consoleSignIns = CallPace<SourceAddress>()
+    /// Wakes the upkeep for work on channels.
+    let channelSignal = DispatchSignal()
     /// Counts wrong codes of second factors.
     let codes: SignInCounter
 

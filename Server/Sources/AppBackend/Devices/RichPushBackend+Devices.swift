@@ -31,7 +31,7 @@ extension RichPushBackend {
         _ id: InstallationID, _ update: InstallationUpdate, for principal: Principal
     ) async throws -> InstallationAnswer {
         try Self.requireOwn(id, of: principal)
-        let device = try self.device(id, update, for: principal)
+        let device = try await self.device(id, update, for: principal)
         if principal.installation != nil {
             guard let digest = principal.credentialDigest else { throw BearerAuthenticator.notValid }
             try await register(device, with: .presented(digest), for: principal)
@@ -70,12 +70,13 @@ extension RichPushBackend {
         }
     }
 
-    private func device(_ id: InstallationID, _ update: InstallationUpdate, for principal: Principal) throws -> BoundDevice {
-        let platform = try Self.platform(update.platform)
+    private func device(_ id: InstallationID, _ update: InstallationUpdate, for principal: Principal) async throws -> BoundDevice
+    {
+        let platform = try await devicePlatform(of: update)
         if let environment = update.environment, environment != "sandbox", environment != "production" {
             throw ServiceError(.invalidField, "environment: it is sandbox or production")
         }
-        if let topic = update.topic, !HeaderText.isTopic(topic) {
+        if platform.isAPNs, let topic = update.topic, !HeaderText.isTopic(topic) {
             throw ServiceError(.invalidField, "topic: a bundle id has 1 to 128 letters, digits, dots, hyphens and underscores")
         }
         return BoundDevice(
@@ -142,15 +143,13 @@ extension RichPushBackend {
 
     static func platform(_ text: String) throws -> Platform {
         guard text == Platform.apns.rawValue else {
-            throw ServiceError(.invalidField, "platform: apns is the only platform that this server sends through")
+            throw ServiceError(.invalidField, "platform: it is apns, or fcmv1 or browser for an installation")
         }
         return .apns
     }
 
     static func handle(_ text: String, platform: Platform) throws -> DeviceToken {
-        guard let handle = DeviceToken(text, platform: platform) else {
-            throw ServiceError(.invalidField, "handle: a device token is 1 to 200 bytes in hexadecimal")
-        }
+        guard let handle = platform.deviceToken(text) else { throw ServiceError(.invalidField, "handle: \(platform.handleRule)") }
         return handle
     }
 }
@@ -187,8 +186,7 @@ extension DeviceEntry {
         self.init(
             id: device.record.text, kind: device.kind.rawValue, user: user.name.text, platform: device.platform.rawValue,
             tags: device.tags.map(\.text), since: binding.from)
-        handle = device.handle.map { String($0.text.prefix(6)) }
-        (environment, topic) = (device.environment, device.topic)
+        (handle, environment, topic) = (device.shortHandle, device.environment, device.topic)
         guard let facts = device.facts else { return }
         (locale, languages) = (facts.locale, facts.languages)
         (timeZone, permission) = (facts.timeZone, facts.permission)

@@ -6,7 +6,8 @@ import SharedAccess
 
 /// All that the app backend keeps in its database. Errors are `ServiceError`.
 public protocol BackendStore:
-    ActivityStore, AuditStore, ConsoleSessionStore, MessageTemplateStore, ScheduleStore, SecondFactorStore, ServiceKeyStore,
+    ActivityStore, AuditStore, ChannelStore, ConsoleSessionStore, MessageTemplateStore, ScheduleStore, SecondFactorStore,
+    ServiceKeyStore,
     SignInCountStore,
     TokenSignInStore,
     WebhookStore

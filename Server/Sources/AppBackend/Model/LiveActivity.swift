@@ -24,6 +24,8 @@ public struct LiveActivity: Hashable, Sendable {
     public var startSend: NotificationID?
     public var updateSend: NotificationID?
     public var fault: String?
+    /// What is left of the pushes that may be urgent.
+    public var budget: UrgentBudget
     public var createdAt: Timestamp
     public var endedAt: Timestamp?
 
@@ -31,14 +33,16 @@ public struct LiveActivity: Hashable, Sendable {
     public static let lifetime: Duration = .seconds(8 * 3600)
     /// For so long after its end an activity may stay on the lock screen, so a device that comes late gets the end.
     public static let afterlife: Duration = .seconds(4 * 3600)
+    /// For so long after its end a push is trusted to bring the end to a device.
+    public static let endDelivery: Duration = .seconds(60)
     /// The most that are active for one owner.
     public static let limit = 1_000
 
     /// Takes an activity from storage.
     public init(
         id: Int64, draft: ActivityDraft, phase: Phase = .active, revision: Int64 = 1, published: Int64 = 0, stamp: Int64 = 0,
-        startSend: NotificationID? = nil, updateSend: NotificationID? = nil, fault: String? = nil, createdAt: Timestamp,
-        endedAt: Timestamp? = nil
+        startSend: NotificationID? = nil, updateSend: NotificationID? = nil, fault: String? = nil,
+        budget: UrgentBudget = UrgentBudget(), createdAt: Timestamp, endedAt: Timestamp? = nil
     ) {
         self.id = id
         self.draft = draft
@@ -49,12 +53,51 @@ public struct LiveActivity: Hashable, Sendable {
         self.startSend = startSend
         self.updateSend = updateSend
         self.fault = fault
+        self.budget = budget
         self.createdAt = createdAt
         self.endedAt = endedAt
     }
 
     /// When the system ends it in any case.
     public var endsAt: Timestamp { createdAt + Self.lifetime }
+
+    /// Whether a device that still shows it is to remove it: no push ends it there, or none has.
+    public func isOver(at now: Timestamp, hasToken: Bool) -> Bool {
+        guard phase == .ended else { return false }
+        let isReachable = hasToken || draft.channel != nil
+        return !isReachable || now >= (endedAt ?? createdAt) + Self.endDelivery
+    }
+}
+
+/// How many updates of an activity leave with priority 10. Beyond that iOS is likely to hold them back, without a word to the server.
+///
+/// Apple publishes no number (Reference/LiveActivities.md#2-3), so this is Clarion's own choice.
+public struct UrgentBudget: Hashable, Sendable {
+    /// How many may leave one right after the other.
+    public static let burst = 10
+    /// After which another one may.
+    public static let interval: Duration = .seconds(120)
+
+    /// When all of the budget is there again.
+    public private(set) var fullAt: Timestamp
+    /// How many updates left with priority 5 instead.
+    public private(set) var demoted: Int
+
+    /// Takes a budget from storage; by default all of it is there.
+    public init(fullAt: Timestamp = Timestamp(milliseconds: 0), demoted: Int = 0) {
+        (self.fullAt, self.demoted) = (fullAt, demoted)
+    }
+
+    /// Takes one from it; whether one was left. Else it counts the update.
+    mutating func spend(at now: Timestamp) -> Bool {
+        let next = max(fullAt, now) + Self.interval
+        guard next - now <= Self.interval * Self.burst else {
+            demoted += 1
+            return false
+        }
+        fullAt = next
+        return true
+    }
 }
 
 /// What is stored of an activity that was checked: everything but its number.
@@ -66,12 +109,14 @@ public struct ActivityDraft: Hashable, Sendable {
     /// Whether a push starts it; else the app does.
     public var startsByPush: Bool
     public var audience: TagExpression
+    /// The channel that its pushes go over; absent where they go to the token of each device.
+    public var channel: Int64?
     public var content: ActivityContent
 
     /// Creates a draft.
     public init(
         owner: UserID, ownerName: UserName, attributesType: String, attributes: JSONValue, startsByPush: Bool,
-        audience: TagExpression, content: ActivityContent
+        audience: TagExpression, channel: Int64? = nil, content: ActivityContent
     ) {
         self.owner = owner
         self.ownerName = ownerName
@@ -79,6 +124,7 @@ public struct ActivityDraft: Hashable, Sendable {
         self.attributes = attributes
         self.startsByPush = startsByPush
         self.audience = audience
+        self.channel = channel
         self.content = content
     }
 }
@@ -115,6 +161,38 @@ public enum ActivityTokenState: String, Sendable {
     case stale
 }
 
+/// What the user of a device allows an app's Live Activities; the raw value is stored.
+public enum ActivityPermission: String, Sendable {
+    case off
+    case rareUpdates = "rare-updates"
+    case frequentUpdates = "frequent-updates"
+}
+
+/// How a device stands to an activity, as far as it has reported.
+public struct DeviceActivityFacts: Hashable, Sendable {
+    /// Absent when the device does not show the activity.
+    public var state: ActivityTokenState?
+    /// Which revision the device shows, if it said so.
+    public var revision: Int64?
+    public var permission: ActivityPermission?
+    /// When its token that starts activities of the type was reported first.
+    public var startTokenAt: Timestamp?
+    /// Whether the device reported anything of Live Activities.
+    public var hasReported: Bool
+
+    /// Creates facts.
+    public init(
+        state: ActivityTokenState? = nil, revision: Int64? = nil, permission: ActivityPermission? = nil,
+        startTokenAt: Timestamp? = nil, hasReported: Bool = false
+    ) {
+        self.state = state
+        self.revision = revision
+        self.permission = permission
+        self.startTokenAt = startTokenAt
+        self.hasReported = hasReported
+    }
+}
+
 /// What an installation reported of its tokens and activities, checked.
 public struct DeviceActivities: Hashable, Sendable {
     /// One activity on the device.
@@ -139,15 +217,21 @@ public struct DeviceActivities: Hashable, Sendable {
     public var tokens: [InstallationToken]
     /// Whether controls that are not among the tokens were removed.
     public var replacesControls: Bool
+    /// What the user allows; absent where the device does not say.
+    public var permission: ActivityPermission?
     /// All activities on the device.
     public var activities: [Entry]
     /// Which report of the device it is, a number by chance.
     public var mark: Int64
 
     /// Creates a report.
-    public init(tokens: [InstallationToken], replacesControls: Bool, activities: [Entry], mark: Int64) {
+    public init(
+        tokens: [InstallationToken], replacesControls: Bool, permission: ActivityPermission? = nil, activities: [Entry],
+        mark: Int64
+    ) {
         self.tokens = tokens
         self.replacesControls = replacesControls
+        self.permission = permission
         self.activities = activities
         self.mark = mark
     }
@@ -184,7 +268,8 @@ public struct ActivityClaim: Hashable, Sendable {
 /// Keeps Live Activities and the tokens of installations. Errors are `ServiceError`.
 public protocol ActivityStore: Sendable {
     /// Stores an activity, which is due at once. With an idempotency key that was used before for the same request it returns the earlier
-    /// one. Throws `quota-exceeded` when the owner has `LiveActivity.limit` active ones, and `idempotency-mismatch`.
+    /// one. Throws `quota-exceeded` when the owner has `LiveActivity.limit` active ones, `conflict` when its channel carries another or is
+    /// about to be removed, and `idempotency-mismatch`.
     func addActivity(
         _ draft: ActivityDraft, key: IdempotencyKey?, at now: Timestamp, audit entry: AuditEntry?
     ) async throws -> LiveActivity
@@ -207,21 +292,27 @@ public protocol ActivityStore: Sendable {
     /// How many devices report each of these, by `ActivityTokenState`. Reads an entry of an index for each device.
     func followers(of activities: [Int64]) async throws -> [Int64: [String: Int]]
 
-    /// Activities that are due, at most `limit`; each is claimed, and its stamp goes up to `now` at least.
-    func claimActivities(at now: Timestamp, until: Timestamp, limit: Int) async throws -> [ActivityClaim]
+    /// Activities that are due, at most `limit`, with a channel or without one; each is claimed, and its stamp goes up to `now` at least.
+    func claimActivities(onChannels: Bool, at now: Timestamp, until: Timestamp, limit: Int) async throws -> [ActivityClaim]
 
-    /// Ends a claim: the hub has taken the revision. The alert was shown with it. What was changed meanwhile is due a second later.
+    /// Ends a claim: the hub has taken the revision. The alert was shown with it, and its budget is stored. What was changed meanwhile is due
+    /// a second later.
     func publish(_ claim: ActivityClaim, startSend: NotificationID?, updateSend: NotificationID?, at now: Timestamp) async throws
 
-    /// Ends a claim without success; it is due again at a moment.
-    func postponeActivity(_ claim: ActivityClaim, until moment: Timestamp, fault: String) async throws
+    /// Ends a claim without success. It is due again at a moment, or with the next change. What was changed meanwhile stays due.
+    func postponeActivity(_ claim: ActivityClaim, until moment: Timestamp?, fault: String?) async throws
 
     /// Stores what an installation reported, if it is bound to the user. Activities that the device may not follow are left out. Notes a
-    /// catch-up of each activity whose newest revision the device may not have. Returns the numbers of the activities that are over for
-    /// the device, or `nil` if it is not bound to the user.
+    /// catch-up of each activity that has a new token, or whose newest revision the device may not have. Returns the numbers of the
+    /// activities that are over for the device, or `nil` if it is not bound to the user.
     func store(
         _ report: DeviceActivities, of record: RecordID, user: UserID, at now: Timestamp
     ) async throws -> [Int64]?
+
+    /// How a device of the user stands to an activity of a type.
+    func facts(
+        ofActivity id: Int64, type: String, on record: RecordID, user: UserID
+    ) async throws -> DeviceActivityFacts
 
     /// The tokens of a record that its user reported.
     func tokens(of record: RecordID, user: UserID) async throws -> [InstallationToken]
@@ -229,13 +320,15 @@ public protocol ActivityStore: Sendable {
     /// Forgets what was reported by a record.
     func forgetTokens(of record: RecordID) async throws
 
-    /// Devices that have to catch up, at most `limit`. Each is due again at `until`.
+    /// Devices that have to catch up, at most `limit`. Each is due again at `until`. Left out are devices whose change the hub may not
+    /// have yet, and those that have reported the newest revision.
     func claimCatchUps(at now: Timestamp, until: Timestamp, limit: Int) async throws -> [ActivityCatchUp]
 
     /// Ends a catch-up, unless the device reported again meanwhile.
     func endCatchUp(_ catchUp: ActivityCatchUp) async throws
 
-    /// Ends activities that were created before `moment`, at most `limit`; returns how many.
+    /// Ends activities that were created before `moment`, at most `limit`; returns how many. The end is due at once, for devices that
+    /// began it later.
     func endActivities(createdBefore moment: Timestamp, at now: Timestamp, limit: Int) async throws -> Int
 
     /// Deletes activities that ended before `moment` with what devices reported of them, at most `limit`; returns how many.

@@ -12,6 +12,8 @@ import WireText
 /// The pushes of a Live Activity as APNs carries them (Reference/APNs.md#6-3).
 struct ActivityPayload {
     let activity: LiveActivity
+    /// The channel that a start makes devices follow.
+    var channel: String?
 
     private var draft: ActivityDraft { activity.draft }
     private var content: ActivityContent { activity.draft.content }
@@ -24,7 +26,7 @@ struct ActivityPayload {
             var aps = members(event: "start")
             aps["attributes-type"] = .text(draft.attributesType)
             aps["attributes"] = .object(attributes)
-            aps["input-push-token"] = .integer(1)
+            if let channel { aps["input-push-channel"] = .text(channel) } else { aps["input-push-token"] = .integer(1) }
             return try encoded(aps)
         }
     }
@@ -66,6 +68,8 @@ struct ActivityPayload {
 struct ActivityCheck {
     /// So many bytes may be added until a push leaves: longer numbers, and the moment at which the card goes.
     private static let room = 64
+    /// The same for the name of a channel in a start, in place of the wish for a token.
+    private static let channelRoom = 64
     private static let largestBody = 4096
     /// APNs takes seconds; a moment in milliseconds would lie thousands of years ahead, and one so far ahead is a mistake as well.
     private static let horizon: Duration = .seconds(366 * 86_400)
@@ -79,6 +83,10 @@ struct ActivityCheck {
         }
         if let attributes = request.attributes, attributes.members == nil { throw Self.wrong("attributes", "an object") }
         guard ["push", "app", nil].contains(request.start) else { throw Self.wrong("start", "push or app") }
+        guard ["tokens", "channel", nil].contains(request.delivery) else { throw Self.wrong("delivery", "tokens or channel") }
+        guard request.channel == nil || request.delivery != "tokens" else {
+            throw ServiceError(.conflict, "an activity with a channel is not delivered by tokens")
+        }
         // iOS drops a start without an alert and says nothing (Reference/LiveActivities.md#2-3).
         guard request.alert != nil || request.start == "app" else {
             throw Self.wrong("alert", "a title and a body: iOS drops a start by push without them")
@@ -98,9 +106,14 @@ struct ActivityCheck {
         if let relevance = content.relevance, !(0...100).contains(relevance) {
             throw Self.wrong("relevance", "a number from 0 to 100")
         }
-        for (moment, field) in [(content.staleAt, "staleAt"), (content.dismissAt, "dismissAt")] {
-            if let moment, moment.seconds < 0 || moment > now + Self.horizon {
-                throw Self.wrong(field, "milliseconds since 1970, at most a year ahead")
+        // The system removes an activity four hours after its end in any case.
+        let moments = [
+            (content.staleAt, "staleAt", Self.horizon, "a year"),
+            (content.dismissAt, "dismissAt", LiveActivity.afterlife, "four hours"),
+        ]
+        for (moment, field, horizon, words) in moments {
+            if let moment, moment < Timestamp(seconds: 0) || moment > now + horizon {
+                throw Self.wrong(field, "milliseconds since 1970, at most \(words) ahead")
             }
         }
         if let staleAt = content.staleAt, staleAt <= now { throw Self.wrong("staleAt", "a moment in the future") }
@@ -108,17 +121,31 @@ struct ActivityCheck {
 
     /// Throws `payload-too-large` where a push would be larger than APNs carries, and `invalid-field` where the app's own keys are those
     /// of the server.
-    func checkSize(of draft: ActivityDraft) throws {
+    func checkSize(of draft: ActivityDraft, isOnChannel: Bool) throws {
         for (value, field) in [(draft.attributes, "attributes"), (draft.content.state, "state")] {
             let own = [ActivityKey.id, ActivityKey.revision].first { value.members?[$0] != nil }
             if let own { throw Self.wrong(field, "an object without \(own), which the server sets") }
         }
+        guard Self.namesPicture(draft.content.state.members?[ActivityKey.picture]) else {
+            throw Self.wrong("state.\(ActivityKey.picture)", "the id of a rich notification")
+        }
         let payload = ActivityPayload(activity: LiveActivity(id: 1, draft: draft, stamp: now.seconds, createdAt: now))
-        let size = try (draft.startsByPush ? payload.start.count : payload.update.count) + Self.room
+        let channel = draft.startsByPush && isOnChannel ? Self.channelRoom : 0
+        let size = try (draft.startsByPush ? payload.start.count : payload.update.count) + Self.room + channel
         guard size <= Self.largestBody else {
             throw ServiceError(
                 .payloadTooLarge,
                 "attributes, state and alert make a push of \(size) bytes; Apple carries \(Self.largestBody) of a Live Activity")
+        }
+    }
+
+    /// Whether apps can read the value as the id of a picture: another one would make the whole state unreadable for them.
+    private static func namesPicture(_ value: JSONValue?) -> Bool {
+        switch value {
+        case nil, .null?: true
+        case .text(let text)?: RichID(text) != nil
+        case .integer(let number)?: Int32(exactly: number).flatMap { RichID(number: $0) } != nil
+        default: false
         }
     }
 

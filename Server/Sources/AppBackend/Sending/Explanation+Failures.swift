@@ -30,7 +30,7 @@ extension ExplanationFacts {
         return zones.count == 1 ? "it is in the zone \(first)" : "it is in a zone like \(first)"
     }
 
-    func findingUnderWay(_ telemetry: NotificationTelemetry) -> Explanation.Finding {
+    static func findingUnderWay(_ telemetry: NotificationTelemetry) -> Explanation.Finding {
         guard let wait = telemetry.wait else {
             return .init(.inProgress, "The send is under way.", at: telemetry.startedAt, next: "Ask again in a minute.")
         }
@@ -39,8 +39,31 @@ extension ExplanationFacts {
                 .waiting, "The send waits for APNs: \(wait.reason).", at: telemetry.startedAt,
                 next: "It goes on by itself when APNs takes pushes again.")
         }
-        let (cause, next) = Self.hindrance(wait.reason)
+        let (cause, next) = hindrance(wait.reason)
         return .init(cause, "The send waits for an operator: \(wait.reason).", at: telemetry.startedAt, next: next)
+    }
+
+    /// The send ended before every device had its turn.
+    static func findingOfEarlyEnd(_ telemetry: NotificationTelemetry) -> Explanation.Finding? {
+        let at = telemetry.endedAt
+        return switch telemetry.state {
+        case .scheduled, .accepted, .dispatching, .completed: nil
+        case .cancelled: .init(.cancelled, "The send was stopped at the hub, perhaps before this device's turn.", at: at)
+        case .expired:
+            .init(
+                .tooLate, "The send's time ran out, perhaps before this device's turn.", at: at,
+                next: "Send with a later `expiresAt`, or none.")
+        case .failed: .init(.refused, "The hub could not send it at all.", at: at, next: "Look at the server's log.")
+        }
+    }
+
+    /// More devices failed than the hub names.
+    static func findingOfUnlisted(_ telemetry: NotificationTelemetry, listsFailures: Bool) -> Explanation.Finding? {
+        let failures = telemetry.outcomes.filter { $0.key.isFailure }.values.reduce(0, +)
+        guard failures > (listsFailures ? TargetFailure.limit : 0) else { return nil }
+        return .init(
+            .perhapsFailed, "\(failures) devices got no push, of which not all are listed; this one may be among them.",
+            at: telemetry.endedAt, next: "Look at the reasons of the send: most have the same.")
     }
 
     /// What keeps a hub from sending at all, by the reason of APNs or of the transport.

@@ -2,7 +2,7 @@ import PushHub
 import RichPushModel
 import TagExpressions
 
-/// Why a user got a notification, or did not: one sentence for the user, and one for each of their devices that was meant.
+/// Why a user got a notification, or did not, or sees a Live Activity or not: one sentence for the user, and one for each of their devices that was meant.
 public struct Explanation: Hashable, Sendable, Codable {
     /// The cause for one device.
     public struct Device: Hashable, Sendable, Codable {
@@ -37,6 +37,11 @@ public struct Explanation: Hashable, Sendable, Codable {
     public var group: String?
     /// The devices that were in the audience.
     public var devices: [Device]
+}
+
+extension Explanation {
+    /// What holds before any device is looked at.
+    init(_ finding: Finding) { self.init(finding: finding, devices: []) }
 }
 
 /// What an explanation may find, from the best to the worst at a device, then what keeps a send from every device.
@@ -82,8 +87,22 @@ public enum ExplanationCause: String, Sendable, CaseIterable {
     case capped = "frequency-cap"
     case cancelled
 
+    case activityShown = "activity-shown"
+    case activityBehind = "activity-behind"
+    case activityStale = "activity-stale"
+    case activityAsks = "activity-not-allowed-yet"
+    case startAccepted = "activity-start-accepted"
+    case updateFailed = "activity-update-failed"
+    case startFailed = "activity-start-failed"
+    case activityNotBegun = "activity-not-begun"
+    case noStartToken = "no-start-token"
+    case activitiesOff = "live-activities-off"
+    case activitiesNotReported = "live-activities-not-reported"
+    case activityOver = "activity-over"
+
     case unknownUser = "unknown-user"
     case unknownSend = "unknown-send"
+    case unknownActivity = "unknown-activity"
     case userIsNewer = "user-is-newer"
     case recalled
     case refused = "refused-by-the-hub"
@@ -95,6 +114,13 @@ public enum ExplanationCause: String, Sendable, CaseIterable {
     case registeredLater = "registered-later"
     case notInAudience = "not-in-audience"
     case excluded = "excluded-by-the-audience"
+
+    private static let ranks = Dictionary(uniqueKeysWithValues: allCases.enumerated().map { ($1.rawValue, $0) })
+
+    /// The finding whose cause stands first.
+    static func best(of findings: [Explanation.Finding]) -> Explanation.Finding? {
+        findings.min { ranks[$0.cause, default: 0] < ranks[$1.cause, default: 0] }
+    }
 }
 
 /// All that an explanation follows from. A value without I/O: the caller collects the facts.
@@ -140,10 +166,10 @@ struct ExplanationFacts {
         let found = devices.map { device in
             Explanation.Device(
                 device: device.binding.device.record.text, language: language(of: device, inGroup: group),
-                finding: finding(of: device))
+                finding: finding(of: device).of(device.binding.device.platform))
         }
         let read = isRead ? Explanation.Finding(.read, "The user has read it in the app's inbox.") : nil
-        let best = (found.map(\.finding) + [read].compactMap(\.self)).min { Self.rank($0) < Self.rank($1) }
+        let best = ExplanationCause.best(of: found.map(\.finding) + [read].compactMap(\.self))
         return Explanation(
             finding: findingOfSend ?? best ?? findingOfNoDevice, group: group > 0 ? send.split?.groups[group - 1].name : nil,
             devices: found)
@@ -153,11 +179,6 @@ struct ExplanationFacts {
         let place = device.binding.device.facts?.preference.best(of: send.translations, inGroup: group)
         return place.flatMap { send.translations[$0].language?.text }
     }
-
-    private static let ranks = Dictionary(
-        uniqueKeysWithValues: ExplanationCause.allCases.enumerated().map { ($1.rawValue, $0) })
-
-    private static func rank(_ finding: Explanation.Finding) -> Int { ranks[finding.cause] ?? 0 }
 
     /// What holds for every device; `nil` when the devices decide.
     private var findingOfSend: Explanation.Finding? {
@@ -268,7 +289,6 @@ struct ExplanationFacts {
     }
 
     private func finding(of device: Device, _ telemetry: NotificationTelemetry) -> Explanation.Finding {
-        let at = telemetry.endedAt
         if !telemetry.state.isFinal, let wave = device.wave {
             if wave.moment > now { return findingOfWait(for: wave) }
             // Others are still to come.
@@ -276,15 +296,10 @@ struct ExplanationFacts {
         }
         switch telemetry.state {
         case .scheduled: return .init(.scheduled, "The hub sends it later.", at: telemetry.dueAt)
-        case .accepted, .dispatching: return findingUnderWay(telemetry)
-        case .completed: break
-        case .cancelled: return .init(.cancelled, "The send was stopped at the hub, perhaps before this device's turn.", at: at)
-        case .expired:
-            return .init(
-                .tooLate, "The send's time ran out, perhaps before this device's turn.", at: at,
-                next: "Send with a later `expiresAt`, or none.")
-        case .failed: return .init(.refused, "The hub could not send it at all.", at: at, next: "Look at the server's log.")
+        case .accepted, .dispatching: return Self.findingUnderWay(telemetry)
+        case .completed, .cancelled, .expired, .failed: break
         }
+        if let early = Self.findingOfEarlyEnd(telemetry) { return early }
         guard device.since <= send.order, device.record.map({ $0.order <= send.order }) ?? true else {
             return .init(
                 .registeredMeanwhile, "The device was registered after the send had begun, and may have been left out.",
@@ -316,12 +331,7 @@ struct ExplanationFacts {
     /// The send is over, and the hub has kept no failure of the device.
     private func findingOfAccepted(_ device: Device, _ telemetry: NotificationTelemetry) -> Explanation.Finding {
         if let held = findingOfCap(device, telemetry) { return held }
-        let failures = telemetry.outcomes.filter { $0.key.isFailure }.values.reduce(0, +)
-        guard failures == 0 || listsFailures && failures <= TargetFailure.limit else {
-            return .init(
-                .perhapsFailed, "\(failures) devices got no push, of which not all are listed; this one may be among them.",
-                at: telemetry.endedAt, next: "Look at the reasons of the send: most have the same.")
-        }
+        if let unlisted = Self.findingOfUnlisted(telemetry, listsFailures: listsFailures) { return unlisted }
         if send.kind == .sealed, device.binding.device.sealingKey == nil {
             return .init(
                 .noSealingKey, "The device got the push and has no key to open what was sealed.", at: telemetry.endedAt,

@@ -16,7 +16,7 @@ extension RichPushBackend {
     /// request gets the first answer.
     ///
     /// Throws `invalid-field`, `invalid-audience`, `payload-too-large`, `forbidden`, `approval-required`, `quota-exceeded`; `conflict`
-    /// where the hub is elsewhere.
+    /// where the hub is elsewhere, and for a channel that carries another activity; what APNs says of a new channel.
     public func startActivity(
         _ request: ActivityRequest, idempotencyKey: String? = nil, for principal: Principal
     ) async throws -> ActivityStatus {
@@ -34,19 +34,43 @@ extension RichPushBackend {
         }
         let now = parts.clock.now
         try ActivityCheck(now: now).check(request)
-        let draft = ActivityDraft(
+        var draft = ActivityDraft(
             owner: principal.userID, ownerName: principal.name, attributesType: request.attributesType,
             attributes: request.attributes ?? .object([:]), startsByPush: request.start != "app", audience: audience,
             content: ActivityContent(
                 state: request.state, alert: request.alert, staleAt: request.staleAt, relevance: request.relevance, priority: 10))
-        try ActivityCheck(now: now).checkSize(of: draft)
+        try ActivityCheck(now: now).checkSize(of: draft, isOnChannel: request.channel != nil || request.delivery == "channel")
         try await requireApproval(of: audience, for: principal)
         try countSend(of: principal)
         let entry = principal.entry(
             .activityStarted, at: now, details: "type=\(request.attributesType) audience=\(audience)")
-        let activity = try await parts.store.addActivity(draft, key: key, at: now, audit: entry)
+        draft.channel = try await channel(of: request, for: principal)?.id
+        let activity: LiveActivity
+        do {
+            activity = try await parts.store.addActivity(draft, key: key, at: now, audit: entry)
+        } catch {
+            await giveUpChannel(of: draft, made: request.channel == nil)
+            throw error
+        }
+        // The same request may have been faster, with a channel of its own.
+        if activity.draft.channel != draft.channel { await giveUpChannel(of: draft, made: request.channel == nil) }
         await publishActivities()
         return try await shown(try await parts.store.activity(activity.id) ?? activity)
+    }
+
+    /// Removes a channel that was made for an activity and is not used. If this fails, it goes when its time has passed.
+    private func giveUpChannel(of draft: ActivityDraft, made: Bool) async {
+        guard made, let channel = draft.channel else { return }
+        try? await parts.store.retireChannel(channel, at: parts.clock.now, audit: nil)
+        channelSignal.wake()
+    }
+
+    /// The channel that an activity is to live on: one of the caller's, a new one, or none.
+    private func channel(of request: ActivityRequest, for principal: Principal) async throws -> ActivityChannel? {
+        if let id = request.channel {
+            return try await ownChannel(id, extent: try principal.require(.readSends), for: principal)
+        }
+        return request.delivery == "channel" ? try await channelForActivity(of: principal) : nil
     }
 
     /// Changes an active one of the caller's, or ends it with a last state. Of changes within a second devices get the newest.
@@ -72,7 +96,7 @@ extension RichPushBackend {
             try ActivityCheck(now: now).check(content)
             var draft = activity.draft
             draft.content = content
-            try ActivityCheck(now: now).checkSize(of: draft)
+            try ActivityCheck(now: now).checkSize(of: draft, isOnChannel: draft.channel != nil)
             return content
         }
     }
@@ -92,7 +116,7 @@ extension RichPushBackend {
 
     private func revise(
         _ id: Int64, of principal: Principal?, phase: LiveActivity.Phase, at now: Timestamp, entry actor: Principal? = nil,
-        _ content: (LiveActivity) throws -> ActivityContent
+        isPaced: Bool = true, _ content: (LiveActivity) throws -> ActivityContent
     ) async throws -> ActivityStatus {
         let entry = phase == .ended ? (principal ?? actor)?.entry(.activityEnded, at: now, object: "\(id)") : nil
         for _ in 0..<Self.changeLimit {
@@ -100,7 +124,7 @@ extension RichPushBackend {
                 principal.map({ $0.userID == found.draft.owner }) ?? true
             else { throw Self.noActivity }
             guard found.phase == .active else { throw ServiceError(.conflict, "this activity has ended") }
-            let due = max(now, Timestamp(seconds: found.stamp) + ActivityPublisher.pace)
+            let due = isPaced ? ActivityPublisher.nextPush(after: found.stamp, at: now) : now
             let changed = try await parts.store.changeActivity(
                 id, revision: found.revision, to: try content(found), phase: phase, due: due, at: now, audit: entry)
             guard let changed else { continue }
@@ -116,14 +140,22 @@ extension RichPushBackend {
         repeat {
             let page = try await parts.store.activities(of: user.id, below: below, limit: Self.activityPageLimit)
             for activity in page where activity.phase == .active {
-                _ = try await revise(activity.id, of: nil, phase: .ended, at: parts.clock.now) { $0.draft.content }
+                // The activity goes with the user, so its end leaves now.
+                _ = try await revise(activity.id, of: nil, phase: .ended, at: parts.clock.now, isPaced: false) {
+                    $0.draft.content
+                }
             }
             below = page.last?.id
         } while below != nil
+        // As many rounds as a user's own can need: those of others are due at the same time.
+        for _ in 0...LiveActivity.limit / Self.activityPageLimit {
+            guard try await ActivityPublisher(parts: parts).publishOnChannels(limit: Self.activityPageLimit) > 0 else { break }
+        }
     }
 
-    /// Sends at once what is due. What fails is due for the upkeep of any node.
+    /// Sends at once what is due. What fails is due for the upkeep of any node, and what goes over a channel is the upkeep's anyway.
     private func publishActivities() async {
+        channelSignal.wake()
         do { _ = try await ActivityPublisher(parts: parts).publishDue(limit: Self.publishedAtOnce) } catch {
             let code = (error as? ServiceError)?.code ?? .internal
             parts.logger.warning("A Live Activity is published later", metadata: ["error_code": "\(code.rawValue)"])
@@ -163,6 +195,9 @@ extension RichPushBackend {
     private func shown(_ activity: LiveActivity) async throws -> ActivityStatus {
         let followers = try await parts.store.followers(of: [activity.id])
         var status = ActivityStatus(activity, followers: followers[activity.id] ?? [:])
+        if let channel = activity.draft.channel {
+            status.apnsChannel = try await parts.store.channel(channel)?.draft.apnsChannel
+        }
         let sends = [activity.startSend, activity.updateSend].compactMap(\.self)
         let telemetry = try await parts.hub.telemetry(of: sends) ?? [:]
         func outcomes(_ send: NotificationID?) -> [String: Int]? {
@@ -206,9 +241,9 @@ extension RichPushBackend {
     }
 
     private static func checked(_ report: ActivityReport, at now: Timestamp) throws(ServiceError) -> DeviceActivities {
-        let count = report.startTokens.count + report.activities.count + (report.controlTokens?.count ?? 0) + 1
+        let count = report.startTokens.count + report.activities.count + (report.controlTokens?.count ?? 0) + 2
         guard count <= InstallationToken.limit else {
-            throw ServiceError(.invalidField, "a report names at most \(InstallationToken.limit - 1) tokens and activities")
+            throw ServiceError(.invalidField, "a report names at most \(InstallationToken.limit - 2) tokens and activities")
         }
         var tokens: [InstallationToken] = []
         func add(_ kind: InstallationToken.Kind, _ text: String, _ field: String) throws(ServiceError) {
@@ -223,13 +258,16 @@ extension RichPushBackend {
             try requireName(name, "controlTokens")
             try add(.control(name), text, "controlTokens")
         }
-        var entries: [DeviceActivities.Entry] = []
-        for entry in report.activities { entries.append(try checked(entry)) }
-        guard Set(entries.map(\.id)).count == entries.count else {
-            throw ServiceError(.invalidField, "activities: each number must be there once")
-        }
+        // A device may have a number twice, as after a start by push and one by the app; a refusal would hold back all other tokens.
+        var entries: [Int64: DeviceActivities.Entry] = [:]
+        for entry in report.activities { entries[entry.id] = try checked(entry) }
         return DeviceActivities(
-            tokens: tokens, replacesControls: report.controlTokens != nil, activities: entries, mark: DeviceChange.newMark())
+            tokens: tokens, replacesControls: report.controlTokens != nil, permission: permission(in: report),
+            activities: entries.values.sorted { $0.id < $1.id }, mark: DeviceChange.newMark())
+    }
+
+    private static func permission(in report: ActivityReport) -> ActivityPermission? {
+        report.enabled.map { $0 ? report.frequentUpdates == true ? .frequentUpdates : .rareUpdates : .off }
     }
 
     private static func checked(_ entry: ActivityReport.Entry) throws(ServiceError) -> DeviceActivities.Entry {
@@ -268,7 +306,8 @@ extension ActivityStatus {
             sender: draft.ownerName.text, phase: activity.phase.rawValue, revision: activity.revision,
             sentRevision: activity.published, createdAt: activity.createdAt, endsAt: activity.endsAt,
             followers: followers)
-        attributes = draft.attributes
+        (attributes, channel) = (draft.attributes, draft.channel)
         (staleAt, endedAt, fault) = (content.staleAt, activity.endedAt, activity.fault)
+        demoted = activity.budget.demoted
     }
 }

@@ -16,19 +16,62 @@ extension RichPushBackend {
     /// Why a user got a notification, or did not, as far as the server knows. Throws `forbidden`, and what the hub throws.
     public func explain(_ send: RichID, toUser name: String, for principal: Principal) async throws -> Explanation {
         try principal.requireAll(.explain)
-        guard let name = UserName(name), let user = try await parts.store.user(named: name)?.user else {
-            return Explanation(
-                finding: .init(.unknownUser, "There is no user of this name.", next: "Look at the name: `clarion user list`."),
-                devices: [])
-        }
+        guard let user = try await explainedUser(name) else { return Self.unknownUser }
         guard let found = try await parts.store.notification(send) else {
             return Explanation(
-                finding: .init(
+                .init(
                     .unknownSend, "There is no such send, or it was removed when its time had passed.",
-                    next: "Look at the id: `clarion sends`."),
-                devices: [])
+                    next: "Look at the id: `clarion sends`."))
         }
         return try await facts(of: user, found).explanation
+    }
+
+    private func explainedUser(_ name: String) async throws -> User? {
+        guard let name = UserName(name) else { return nil }
+        return try await parts.store.user(named: name)?.user
+    }
+
+    private static var unknownUser: Explanation {
+        Explanation(.init(.unknownUser, "There is no user of this name.", next: "Look at the name: `clarion user list`."))
+    }
+
+    /// Why a user sees a Live Activity, or does not, as far as the server knows. Throws `forbidden`, and what the hub throws.
+    public func explain(activity id: Int64, toUser name: String, for principal: Principal) async throws -> Explanation {
+        try principal.requireAll(.explain)
+        guard let user = try await explainedUser(name) else { return Self.unknownUser }
+        guard let activity = try await parts.store.activity(id) else {
+            return Explanation(
+                .init(
+                    .unknownActivity, "There is no such Live Activity, or it was removed when its time had passed.",
+                    next: "Look at the number: `clarion activity list`."))
+        }
+        let bindings = try await parts.store.bindings(of: user.id, since: OrderNumber(0), limit: Self.bindingLimit)
+        let meant = bindings.filter { $0.until == nil && activity.draft.audience.matches($0.device.matchingTags) }
+        var devices: [ActivityExplanation.Device] = []
+        for record in meant.prefix(Self.explainedDevices).map(\.device.record) {
+            devices.append(try await device(record, of: user, activity))
+        }
+        return ActivityExplanation(
+            user: user, activity: activity, start: try await send(activity.startSend),
+            update: try await send(activity.updateSend), bindings: bindings, devices: devices
+        ).explanation
+    }
+
+    private func send(_ id: NotificationID?) async throws -> ActivityExplanation.Send? {
+        guard let id, let telemetry = try await parts.hub.telemetry(of: id) else { return nil }
+        return ActivityExplanation.Send(telemetry: telemetry, listsFailures: try await listsFailures(telemetry))
+    }
+
+    private func device(
+        _ record: RecordID, of user: User, _ activity: LiveActivity
+    ) async throws -> ActivityExplanation.Device {
+        let type = activity.draft.attributesType
+        func token(_ kind: InstallationToken.Kind) -> RecordID { .derived(from: record, token: kind.stored) }
+        return ActivityExplanation.Device(
+            record: record,
+            facts: try await parts.store.facts(ofActivity: activity.id, type: type, on: record, user: user.id),
+            failedStart: try await failure(of: token(.activityStart(type: type)), activity.startSend),
+            failedUpdate: try await failure(of: token(.activity(id: "\(activity.id)")), activity.updateSend))
     }
 
     private func facts(of user: User, _ send: RichNotification) async throws -> ExplanationFacts {
@@ -71,7 +114,8 @@ extension RichPushBackend {
             } else { [Receipt]() }
         return ExplanationFacts.Device(
             binding: binding, since: first.order, record: try await parts.hub.device(record),
-            failure: try await failure(of: record, send), receipts: receipts, capCount: try await capCount(of: record, send))
+            failure: try await failure(of: record, send.trackingID), receipts: receipts,
+            capCount: try await capCount(of: record, send))
     }
 
     private func capCount(of record: RecordID, _ send: RichNotification) async throws -> CapCount? {
@@ -80,8 +124,8 @@ extension RichPushBackend {
     }
 
     /// The hub keeps failures in the order of the places of their devices, so one question finds that of one device.
-    private func failure(of record: RecordID, _ send: RichNotification) async throws -> TargetFailure? {
-        guard let id = send.trackingID else { return nil }
+    private func failure(of record: RecordID, _ send: NotificationID?) async throws -> TargetFailure? {
+        guard let id = send else { return nil }
         let place = SliceKey(SliceKey(of: record).number - 1)
         let found = try await parts.hub.failures(of: id, outcome: nil, after: place, limit: 2)
         return found.first { $0.record == record }

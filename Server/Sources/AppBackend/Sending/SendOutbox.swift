@@ -77,6 +77,8 @@ struct SendOutbox: Sendable {
         command.cap = push.cap
         command.split = push.split
         command.reportsOutcomes = isReported
+        // A hub elsewhere takes one platform for each send, so browsers register with this server's own hub only.
+        command.reachesEveryPlatform = parts.hub.decidesForDevices
         do {
             if let local = push.localTime { try await setMoments(of: local, for: notification.audience, in: &command) }
             return try await parts.hub.send(command)

@@ -27,10 +27,13 @@ public struct BackendUpkeep: Sendable {
     private let outbox: SendOutbox
     private let schedules: ScheduleKeeper
     private let activities: ActivityPublisher
+    private let channels: ChannelKeeper
+    private let channelSignal: DispatchSignal
     private let orphanSweep = OrphanSweep()
     private let rounds: TroubleLog
     private let sweeps: TroubleLog
     private let changes: TroubleLog
+    private let channelRounds: TroubleLog
     private let swept: @Sendable (_ removed: Int) -> Void
 
     /// Creates the upkeep of a backend. `swept` is called after each sweep that succeeded, with how many rows it removed.
@@ -40,9 +43,12 @@ public struct BackendUpkeep: Sendable {
         outbox = backend.outbox
         schedules = ScheduleKeeper(backend: backend)
         activities = ActivityPublisher(parts: backend.parts)
+        channels = ChannelKeeper(parts: backend.parts)
+        channelSignal = backend.channelSignal
         rounds = TroubleLog("A round of outbox work failed", logger: parts.logger)
         sweeps = TroubleLog("A sweep failed", logger: parts.logger)
         changes = TroubleLog("A change of a device that was cut off could not be ended", logger: parts.logger)
+        channelRounds = TroubleLog("A round of work on channels failed", logger: parts.logger)
     }
 
     /// Whether a clock that shows `now` may have been set since the last sweep, so that no process noticed: the sweep lies in the future,
@@ -55,8 +61,24 @@ public struct BackendUpkeep: Sendable {
     public func run() async {
         // A hub elsewhere may keep each change waiting for a minute, and a recall must not.
         async let changesEnd: Void = runChanges()
+        // The push service may keep each request waiting as long as a push.
+        async let channelsEnd: Void = runChannels()
+        async let ticksEnd: Void = tickChannels()
         await runWork()
-        await changesEnd
+        _ = await (changesEnd, channelsEnd, ticksEnd)
+    }
+
+    private func runChannels() async {
+        for await _ in channelSignal.wakes {
+            await attempt(channelRounds) { while try await channels.work() > 0 {} }
+        }
+    }
+
+    private func tickChannels() async {
+        while !Task.isCancelled {
+            channelSignal.wake()
+            do { try await parts.clock.sleep(for: Self.interval) } catch { return }
+        }
     }
 
     private func runChanges() async {
@@ -106,6 +128,10 @@ public struct BackendUpkeep: Sendable {
         }
         return try max(due.count, scheduled.get(), published.get())
     }
+
+    /// Sends what is due on channels, and deletes channels, at most a batch of each; returns how many pieces were done.
+    @discardableResult
+    public func workOnChannels() async throws -> Int { try await channels.work() }
 
     /// Makes the hub agree with the bindings after interrupted changes, at most a batch. A failure is thrown at the end, and retried
     /// two minutes later.

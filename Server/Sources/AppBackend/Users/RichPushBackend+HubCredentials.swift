@@ -125,12 +125,12 @@ extension RichPushBackend {
     public func setHubCredential(
         _ request: HubCredentialRequest, of name: String, by principal: Principal? = nil
     ) async throws -> ManagedHub {
-        try await changeCredential(.set(try request.credential()), of: name, by: principal)
+        try await changeCredential(.set(.apns(try request.credential())), of: name, by: principal)
     }
 
     /// Removes a hub's own credential, so that the node's holds again. Throws as `setHubCredential`.
     public func removeHubCredential(of name: String, by principal: Principal? = nil) async throws -> ManagedHub {
-        try await changeCredential(.remove, of: name, by: principal)
+        try await changeCredential(.remove(.apns), of: name, by: principal)
     }
 
     private func changeCredential(
@@ -138,7 +138,7 @@ extension RichPushBackend {
     ) async throws -> ManagedHub {
         let (hubs, name) = (try managedHubs(), try Self.knownHub(name))
         try hubs.requirePower(over: name, principal, "changes its credential")
-        let change = HubChange(apns: credential)
+        let change = HubChange(credentials: [credential])
         _ = try await hubs.registry.update(
             name, with: change, audit: entry(.hubChanged, by: principal, object: name.text, details: change.words()))
         hubs.catalog.forget()
@@ -157,7 +157,7 @@ extension RichPushBackend {
             hub: record.id, bodies: [Array(#"{"aps":{"content-available":1}}"#.utf8)],
             headers: [PushBatch.Headers(pushType: "background", priority: 5, expiration: 0)],
             targets: [PushBatch.Target(handle: token, pushID: PushID(UUID()))], isExpress: true)
-        await transport.prepare(for: record.id)
+        await transport.prepare(for: record.id, on: .apns)
         return HubCredentialTrial(await transport.send(batch).first)
     }
 }

@@ -49,7 +49,7 @@ public struct ManagedHub: Sendable, Codable {
         metadata = record.details.userMetadata
         registrationSeconds = record.details.registrationLifetime.map { $0.components.seconds }
         allowsProtectedTags = record.details.allowsProtectedTags
-        hasOwnAPNsCredential = record.sealedAPNs != nil
+        hasOwnAPNsCredential = record.sealedCredentials[.apns] != nil
         self.apns = apns.map { ManagedHubCredential($0) }
         self.rules = rules
     }
@@ -108,7 +108,7 @@ extension RichPushBackend {
         let (hubs, name) = (try managedHubs(), try Self.knownHub(name))
         guard let record = try await hubs.registry.hub(named: name) else { throw Self.noHub }
         // One that this node cannot open, without the master key of its time, is shown as one that exists.
-        let apns = record.sealedAPNs == nil ? nil : try? await hubs.catalog.credential(of: record.id).apns
+        let apns = try? await hubs.catalog.credential(of: record.id, for: .apns)?.value.apns
         return ManagedHub(record, apns: apns, rules: try await hubs.registry.rules(of: name).map { ManagedHubRule($0) })
     }
 

@@ -246,7 +246,7 @@ extension RichPushBackend {
     private static let noWebhook = ServiceError(.notFound, "there is no such webhook")
 
     private static func details(of draft: WebhookDraft) -> String {
-        "host=\(WebhookAddress(draft.url)?.host ?? "") events=\(draft.events.map(\.rawValue).joined(separator: ","))"
+        "host=\(OutboundAddress(draft.url)?.host ?? "") events=\(draft.events.map(\.rawValue).joined(separator: ","))"
     }
 
     private func existing(_ id: Int64) async throws -> Webhook {
@@ -255,11 +255,11 @@ extension RichPushBackend {
     }
 
     private func draft(of request: WebhookRequest) throws(ServiceError) -> WebhookDraft {
-        guard let address = WebhookAddress(request.url) else {
+        guard let address = OutboundAddress(request.url) else {
             throw ServiceError(
                 .invalidField, "url: it is https:// and a host, perhaps a port, a path and a query; no user and no fragment")
         }
-        if let reason = address.refusal(allowing: parts.settings.webhookNetworks) {
+        if let reason = parts.settings.webhookRule.refusal(of: address) {
             throw ServiceError(.invalidField, "url: \(reason)")
         }
         let description = request.description ?? ""

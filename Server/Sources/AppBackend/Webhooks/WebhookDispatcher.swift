@@ -29,7 +29,7 @@ public enum WebhookReply: Hashable, Sendable {
 /// Connects to webhooks.
 public protocol WebhookTransport: Sendable {
     /// Looks the host up, once for all requests on the connection. A host that may not be called answers nothing.
-    func connect(to address: WebhookAddress) async -> any WebhookConnection
+    func connect(to address: OutboundAddress) async -> any WebhookConnection
 }
 
 /// A way to one webhook.

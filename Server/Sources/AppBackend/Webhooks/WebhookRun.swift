@@ -23,7 +23,7 @@ struct WebhookRun {
         // Most of the time there is nothing, and no connection is needed to find that out.
         let due = try await dueDeliveries()
         guard !due.isEmpty else { return }
-        guard let address = WebhookAddress(webhook.draft.url) else {
+        guard let address = OutboundAddress(webhook.draft.url) else {
             return try await disable("the URL cannot be read")
         }
         let connection = await dispatcher.transport.connect(to: address)

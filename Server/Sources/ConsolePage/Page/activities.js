@@ -4,6 +4,7 @@ import { call, may, session } from "./api.js";
 import { ask } from "./dialog.js";
 import { count } from "./format.js";
 import { list } from "./list.js";
+import { explainer } from "./person.js";
 import { ago, badge, button, card, facts, field, heading, input, repeatedly, resource, time } from "./parts.js";
 import { address, go } from "./route.js";
 import { toast } from "./toast.js";
@@ -42,7 +43,8 @@ export function activities(route, redraw) {
       { name: "Started", size: "medium", cell: (activity) => ago(activity.createdAt), wide: true },
     ],
   });
-  const stop = repeatedly(() => rows.refresh(), 5000);
+  const channels = resource(() => call("GET", "/channels", { query: { limit: 100 } }), redraw);
+  const stop = repeatedly(() => Promise.all([rows.refresh(), channels.reload()]), 5000);
   return {
     title: "Live Activities",
     close: () => {
@@ -52,31 +54,106 @@ export function activities(route, redraw) {
     view: () => [
       heading("Live Activities", may("send", "own") && button("Start one", { kind: "primary", onclick: start, "data-testid": "start-activity" })),
       rows.view(),
+      channels.view((page) => channelCard(page, channels)),
     ],
   };
 }
 
+/** The channels on which one push reaches all followers. */
+function channelCard({ channels, next }, found) {
+  const lines = channels.map((channel) => h("li", { key: channel.id, class: "actions", "data-testid": "channel" },
+    h("b", null, channel.name || `Channel ${channel.id}`), " ", h("code", { class: "cut" }, channel.apnsChannel), " ",
+    channel.activity ? h("a", { href: address("activities", channel.activity) }, `activity ${channel.activity}`) : badge("free", "plain"),
+    channel.removeAt && h("small", null, " goes by itself"),
+    !channel.activity && !channel.removeAt && button("Remove", { onclick: () => removeChannel(channel, found), "data-testid": "remove-channel" })));
+  return card("Channels", { key: "channels" },
+    h("p", null, "One push reaches every phone that follows a channel, from iOS 18 on. An app that follows a team or a line by itself needs a channel that stays."),
+    lines.length > 0 && h("ul", { class: "plain", "aria-label": "Channels" }, lines),
+    next && h("p", null, "The newest 100 are shown."),
+    may("send", "own") && h("div", { class: "actions" },
+      button("Create a channel", { onclick: () => createChannel(found), "data-testid": "create-channel" })));
+}
+
+async function createChannel(found) {
+  const form = { name: "" };
+  const result = await ask({
+    title: "Create a channel", action: "Create",
+    body: () => field("Name", line(form, "name"), "What you call it. APNs gives it an id, with which the app follows it."),
+    act: () => call("POST", "/channels", { body: { name: form.name.trim() || undefined } }),
+  });
+  if (!result) return;
+  toast("Created.");
+  await found.reload();
+}
+
+async function removeChannel(channel, found) {
+  const result = await ask({
+    title: "Remove the channel?", action: "Remove", kind: "danger",
+    body: () => h("p", null, "Apps that follow it get nothing more, and its id never comes back."),
+    act: () => call("DELETE", `/channels/${channel.id}`),
+  });
+  if (!result) return;
+  toast("It is removed.");
+  await found.reload();
+}
+
 const area = (form, name, rows = 4) => h("textarea", {
-  class: "input", rows: String(rows), name, value: form[name], spellcheck: "false", oninput: (event) => { form[name] = event.target.value; },
+  class: "input", rows: String(rows), name, value: form[name], spellcheck: "false", oninput: (event) => { set(form, name, event.target.value); },
 });
-const line = (form, name, properties = {}) => input({ ...properties, name, value: form[name], oninput: (event) => { form[name] = event.target.value; } });
+const line = (form, name, properties = {}) => input({ ...properties, name, value: form[name], oninput: (event) => { set(form, name, event.target.value); } });
+
+function set(form, name, value) {
+  form[name] = value;
+  form.redraw?.();
+}
+
+const MOST_BYTES = 4096;
+const isOwn = ([name]) => !name.startsWith("clarion");
+const text = (value) => (value !== null && typeof value === "object" ? JSON.stringify(value) : String(value));
+
+/** The values of a card, and how much of a push they take. The app draws its card itself. */
+function sketch(form) {
+  let attributes;
+  let state;
+  try {
+    [attributes, state] = [object(form.attributes, "Attributes"), object(form.state, "State")];
+  } catch (error) {
+    return h("p", { class: "hint", key: "sketch", "data-testid": "activity-sketch" }, error.message);
+  }
+  const size = new TextEncoder().encode(JSON.stringify([attributes, state, form.title, form.body])).length;
+  return h("section", { class: "activity-sketch", key: "sketch", "aria-label": "Preview", "data-testid": "activity-sketch" },
+    h("b", null, form.type.trim().replace(/Attributes$/, "") || "Live Activity"), " ",
+    Object.entries(attributes).filter(isOwn).map(([, value]) => text(value)).join(", "),
+    h("dl", { class: "facts" }, Object.entries(state).filter(isOwn).map(([name, value]) => h("div", { key: name },
+      h("dt", null, name), h("dd", null, text(value))))),
+    form.title && h("p", null, h("b", null, form.title), " ", form.body),
+    h("p", { class: "hint" }, `About ${count(size)} of ${count(MOST_BYTES)} bytes. Your app draws the card itself.`));
+}
 
 async function start() {
-  const form = { type: "", attributes: "{}", state: "{}", audience: "", title: "", body: "" };
+  const form = { type: "", attributes: "{}", state: "{}", audience: "", title: "", body: "", isOnChannel: false };
   const result = await ask({
     title: "Start a Live Activity", action: "Start",
-    body: () => [
+    body: (redraw) => Object.assign(form, { redraw }) && [
       field("Type of attributes", line(form, "type", { placeholder: "DeliveryAttributes" }), "Exactly as it is called in the app."),
       field("Attributes", area(form, "attributes", 3), "What stays the same. Apple can read it, and so can everyone who sees the lock screen."),
       field("State", area(form, "state"), "What changes."),
+      sketch(form),
       field("Audience", line(form, "audience", { placeholder: "username:alice" }), "A tag expression. Empty means your own devices."),
       field("Title of the alert", line(form, "title")),
       field("Words of the alert", line(form, "body"), "iOS drops a start without an alert."),
+      h("label", { class: "check", key: "channel" },
+        h("input", {
+          type: "checkbox", name: "isOnChannel", checked: form.isOnChannel || undefined,
+          onchange: (event) => { form.isOnChannel = event.target.checked; },
+        }),
+        "One push for all followers, over a channel (iOS 18 and later)"),
     ],
     act: () => call("POST", "/activities", {
       body: {
         attributesType: form.type.trim(), attributes: object(form.attributes, "Attributes"), state: object(form.state, "State"),
         audience: form.audience.trim() || undefined, alert: { title: form.title, body: form.body },
+        delivery: form.isOnChannel ? "channel" : undefined,
       },
     }),
   });
@@ -86,10 +163,11 @@ async function start() {
 export function activity(route, redraw) {
   const found = resource(() => call("GET", `/activities/${route.id}`), redraw);
   const stop = repeatedly(found.reload, 2000);
-  return { title: `Activity ${route.id}`, close: stop, view: () => found.view((shown) => body(shown, found)) };
+  const explain = may("explain-what-a-user-got") ? explainer({ activity: route.id }, redraw) : null;
+  return { title: `Activity ${route.id}`, close: stop, view: () => found.view((shown) => body(shown, found, explain)) };
 }
 
-function body(shown, found) {
+function body(shown, found, explain) {
   const isOwn = shown.sender.toLowerCase() === session.user?.user.toLowerCase();
   const isActive = shown.phase === "active";
   return [
@@ -101,28 +179,35 @@ function body(shown, found) {
       ["Phase", phase(shown)], ["Sender", shown.sender], ["Audience", shown.audience], ["Started", time(shown.createdAt)],
       ["Ends by itself", isActive && time(shown.endsAt)], ["Ended", shown.endedAt && time(shown.endedAt)],
       ["Out of date from", shown.staleAt && time(shown.staleAt)],
-      ["Revision", String(shown.revision)], ["Sent revision", String(shown.sentRevision)], ["Latest failure", shown.fault],
+      ["Revision", String(shown.revision)], ["Sent revision", String(shown.sentRevision)], ["Channel", shown.channel && `${shown.channel}, at APNs ${shown.apnsChannel || "removed"}`], ["Latest failure", shown.fault],
     ])),
     card("State", { key: "state" }, h("pre", { class: "secret", "data-testid": "activity-state" }, json(shown.state))),
     shown.attributes && card("Attributes", { key: "attributes" }, h("pre", { class: "secret" }, json(shown.attributes))),
     card("Devices", { key: "devices" }, facts([
       ["Followers", words(shown.followers) || "none yet"], ["Pushes that started it", words(shown.started)],
       ["Pushes of the latest change", words(shown.updated)],
+      ["Updates lowered to priority 5", shown.demoted ? count(shown.demoted) : undefined],
     ])),
+    explain && card("Why does a person see it, or not?", { key: "explain" }, explain.view()),
   ];
 }
 
 async function change(shown, found) {
-  const form = { state: json(shown.state), title: "", body: "" };
+  const form = { type: shown.attributesType, attributes: json(shown.attributes || {}), state: json(shown.state), title: "", body: "" };
   const result = await ask({
     title: "Change the state", action: "Change",
-    body: () => [
+    body: (redraw) => Object.assign(form, { redraw }) && [
       field("State", area(form, "state", 6)),
+      sketch(form),
       field("Title of the alert", line(form, "title"), "Lights the screen. Empty means without an alert."),
       field("Words of the alert", line(form, "body")),
     ],
     act: () => call("PATCH", `/activities/${shown.id}`, {
-      body: { state: object(form.state, "State"), alert: form.title || form.body ? { title: form.title, body: form.body } : undefined },
+      body: {
+        state: object(form.state, "State"), alert: form.title || form.body ? { title: form.title, body: form.body } : undefined,
+        // A change without it removes the moment, and one that has passed is refused.
+        staleAt: shown.staleAt > Date.now() ? shown.staleAt : undefined,
+      },
     }),
   });
   if (!result) return;

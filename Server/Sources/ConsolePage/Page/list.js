@@ -12,16 +12,19 @@ const MOST_EMPTY_PAGES = 20;
  * where `size` is `small`, `short` or `medium`, and those that are `wide` are left out on small screens; `key` names an item; `href` is where a row
  * leads. */
 export function list({ label, load, columns, key, href, none, redraw }) {
-  const state = { items: [], next: undefined, isOver: false, isLoading: false, error: null, first: 0, last: 2 * MARGIN_ROWS };
+  const state = { items: [], next: undefined, isOver: false, isLoading: false, error: null, first: 0, last: 2 * MARGIN_ROWS, begun: 0 };
   const node = { body: null };
 
   async function more() {
     if (state.isLoading || state.isOver) return;
     state.isLoading = true;
+    const { begun } = state;
     try {
       // A page may be empty while there is another one.
       for (let tries = 0; tries < MOST_EMPTY_PAGES; tries += 1) {
         const page = await load(state.next);
+        // The list began anew meanwhile, and this page does not follow on what is there now.
+        if (state.begun !== begun) break;
         state.items.push(...page.items);
         state.next = page.next;
         state.isOver = page.next === undefined || page.next === null;
@@ -69,6 +72,7 @@ export function list({ label, load, columns, key, href, none, redraw }) {
         if (added.length === page.items.length) {
           // Nothing of it is known, so there may be more between it and what is: the list begins anew.
           [state.items, state.next, state.isOver] = [page.items, page.next, page.next === undefined || page.next === null];
+          state.begun += 1;
         } else {
           state.items = [...added, ...state.items.map((item) => fresh.get(key(item)) || item)];
         }

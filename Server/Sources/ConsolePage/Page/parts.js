@@ -37,7 +37,7 @@ export const ago = (milliseconds) => time(milliseconds, distance);
 
 /** Names with their values; those without a value are left out. */
 export function facts(pairs) {
-  return h("dl", { class: "facts" }, pairs.filter(([, value]) => value !== undefined && value !== null && value !== "")
+  return h("dl", { class: "facts" }, pairs.filter(([, value]) => ![undefined, null, false, ""].includes(value))
     .map(([name, value]) => h("div", { key: name }, h("dt", null, name), h("dd", null, value))));
 }
 

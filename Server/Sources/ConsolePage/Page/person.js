@@ -135,15 +135,17 @@ function danger(user, path, reload) {
 
 const GOOD_CAUSES = new Set([
   "acted", "opened", "read-in-the-inbox", "fetched", "delivered", "accepted", "accepted-silently", "delivered-quietly", "dismissed", "scheduled",
+  "activity-shown", "activity-over",
 ]);
 
-/** Asks why a user got a send or did not; one of the two is given. */
+/** Asks why a user got a send or did not, where one of the two is given; or why a user sees a given Live Activity or not. */
 export function explainer(given, redraw) {
   const state = { user: given.user || "", send: given.send || "", answer: null, error: null };
   const submit = async (event) => {
     event.preventDefault();
     try {
-      state.answer = await call("GET", "/explain", { query: { user: state.user.trim(), send: state.send.trim().replace(/^#/, "") } });
+      const send = given.activity ? undefined : state.send.trim().replace(/^#/, "");
+      state.answer = await call("GET", "/explain", { query: { user: state.user.trim(), send, activity: given.activity } });
       state.error = null;
     } catch (error) {
       [state.answer, state.error] = [null, error];

@@ -19,6 +19,9 @@ final class RequestBoundaries: ChannelDuplexHandler {
     private let connection: ConnectionGuard
     /// Whether the client broke the protocol, so that nothing more is read.
     private var isRefused = false
+    /// Whether the decoder reads nothing after the request: it asks for another protocol. The server speaks HTTP/1.1 on, as it may
+    /// (RFC 9110, 7.8), and the connection ends with the answer. Java's client asks so by itself.
+    private var isLast = false
     /// Whether a head came and the end of its request did not.
     private var isInBody = false
     /// Requests whose answer has not begun; once the protocol was broken, the answers that may still begin.
@@ -35,6 +38,8 @@ final class RequestBoundaries: ChannelDuplexHandler {
             guard RequestHeadCheck.accepts(&head) else { return refuse(context, HTTPParserError.unknown) }
             isInBody = true
             unanswered += 1
+            isLast = Self.asksForAnotherProtocol(head)
+            if isLast { head.headers.replaceOrAdd(name: "connection", value: "close") }
             connection.headEnded(expectsContinue: Self.expectsContinue(head))
             return context.fireChannelRead(wrapInboundOut(.head(head)))
         case .body(let bytes): connection.receivedBody(bytes.readableBytes)
@@ -50,7 +55,7 @@ final class RequestBoundaries: ChannelDuplexHandler {
         if case .head(var head) = part, head.status.code >= 200 {
             guard !isRefused || unanswered > 0 else { return endInsteadOfAnswer(promise) }
             unanswered -= 1
-            if isRefused, unanswered == 0 {
+            if isRefused || isLast, unanswered == 0 {
                 head.headers.replaceOrAdd(name: "connection", value: "close")
                 part = .head(head)
             }
@@ -83,6 +88,12 @@ final class RequestBoundaries: ChannelDuplexHandler {
         isSurplus = true
         connection.endSoon()
         promise?.succeed()
+    }
+
+    private static func asksForAnotherProtocol(_ head: HTTPRequestHead) -> Bool {
+        head.method == .CONNECT
+            || head.headers.contains(name: "upgrade")
+                && head.headers[canonicalForm: "connection"].contains { $0.lowercased() == "upgrade" }
     }
 
     /// An older client cannot read an interim answer.

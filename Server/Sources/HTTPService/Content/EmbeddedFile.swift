@@ -15,12 +15,12 @@ public struct EmbeddedFile: Sendable {
         entityTag = EntityTag(Self.digest(of: bytes))
     }
 
-    /// The file, or that the client has it already. `headers` are added to either.
+    /// The file, or that the client has it already. `headers` are added to either; a page that sets no `Cache-Control` is asked for each
+    /// time, so that a newer program never shows an older one.
     public func response(to request: Request, headers added: HTTPFields = [:]) -> Response {
-        // Asked for again each time, so that a newer program never shows an older page; the tag makes that cheap.
         var headers = added
         headers[.eTag] = entityTag.header
-        headers[.cacheControl] = "no-cache"
+        if headers[.cacheControl] == nil { headers[.cacheControl] = "no-cache" }
         if let list = request.headers[.ifNoneMatch], entityTag.isNamed(inIfNoneMatch: list) {
             return Response(status: .notModified, headers: headers)
         }

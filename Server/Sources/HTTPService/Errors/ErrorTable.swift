@@ -77,7 +77,9 @@ public enum ErrorTable {
         case .forbidden:
             .init(code, .forbidden, "The caller may not do this.", "Ask an administrator for the role named.", level: .notice)
         case .crossSite:
-            .init(code, .forbidden, "The request came from a page of another site.", "Call from the same origin.", level: .notice)
+            .init(
+                code, .forbidden, "The request came from a page of another site.",
+                "Call from the same origin, or name the page's in web-origins.", level: .notice)
         case .approvalRequired:
             .init(
                 code, .forbidden, "Another person has to approve this send.",

@@ -4,22 +4,32 @@ import ServiceErrors
 
 /// Refuses requests that a browser makes for a page of another site, `Origin: null` included (Reference/SecurityCases.md#18).
 ///
-/// Programs and phones send neither `Origin` nor `Sec-Fetch-Site` and pass. CORS is not supported, so no other origin is admitted.
+/// Programs and phones send neither `Origin` nor `Sec-Fetch-Site` and pass. So do pages that `WebOrigins` of the listener admits, where the
+/// guard is made to let them.
 public struct CrossSiteGuard: RouterMiddleware {
     public typealias Context = ServiceRequestContext
 
-    public init() {}
+    private let admitsWebOrigins: Bool
+
+    /// Creates a guard.
+    ///
+    /// - Parameter admitsWebOrigins: whether pages of other sites that the listener admits may call the routes.
+    public init(admitsWebOrigins: Bool = false) { self.admitsWebOrigins = admitsWebOrigins }
 
     public func handle(
         _ request: Request, context: ServiceRequestContext, next: (Request, ServiceRequestContext) async throws -> Response
     ) async throws -> Response {
+        if admitsWebOrigins, context.webOrigin != nil { return try await next(request, context) }
         if let site = request.headers[.secFetchSite], site != "same-origin", site != "none" {
             throw ServiceError(.crossSite, "Sec-Fetch-Site is not same-origin")
         }
-        if let origin = request.headers[.origin], !Self.isSame(origin: origin, authority: request.head.authority) {
-            throw ServiceError(.crossSite, "Origin is not this server")
-        }
+        if Self.isForeign(request) { throw ServiceError(.crossSite, "Origin is not this server") }
         return try await next(request, context)
+    }
+
+    /// Whether the page that makes a request is another site's, one of `WebOrigins` included.
+    public static func isForeign(_ request: Request) -> Bool {
+        request.headers[.origin].map { !isSame(origin: $0, authority: request.head.authority) } ?? false
     }
 
     /// Compares host and port. The scheme is left out, since a proxy in front may have ended TLS.
@@ -83,7 +93,6 @@ extension HTTPField.Name {
     /// The id of the request, by which its log line is found.
     static let requestID = HTTPField.Name("X-Request-Id") ?? .via
     static let referrerPolicy = HTTPField.Name("Referrer-Policy") ?? .via
-    static let crossOriginResourcePolicy = HTTPField.Name("Cross-Origin-Resource-Policy") ?? .via
     /// Which pages a browser makes a request for (Fetch Metadata).
     public static let secFetchSite = HTTPField.Name("Sec-Fetch-Site") ?? .via
     /// How a browser makes a request (Fetch Metadata).

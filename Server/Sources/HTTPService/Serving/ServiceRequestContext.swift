@@ -33,17 +33,28 @@ public struct ServiceRequestContext: RequestContext {
     /// Whether only the head of the answer is wanted; the handler itself sees `GET`.
     public var isHead: Bool { details.isHead }
 
+    /// The origin of a page of another site that makes the request and may.
+    var webOrigin: String? { details.webOrigin }
+
     /// What the routes that match in their own way found out when they matched this request.
     public var ownRoute: (any Sendable)? { details.ownRoute }
 
     /// The connection or HTTP/2 stream, to end it when an unread body is left over.
     var channel: any Channel { details.channel }
 
+    /// The same for a request of such a page.
+    func calling(from webOrigin: String) -> ServiceRequestContext {
+        var copy = self
+        copy.details = Details(
+            requestID: requestID, channel: channel, peer: details.peer, answerFields: answerFields, webOrigin: webOrigin)
+        return copy
+    }
+
     func handling(isHead: Bool, ownRoute: (any Sendable)?, deadline: RequestDeadline) -> ServiceRequestContext {
         var copy = self
         copy.details = Details(
             requestID: requestID, channel: channel, peer: details.peer, isHead: isHead, ownRoute: ownRoute, deadline: deadline,
-            answerFields: answerFields)
+            answerFields: answerFields, webOrigin: webOrigin)
         return copy
     }
 
@@ -57,11 +68,12 @@ public struct ServiceRequestContext: RequestContext {
         let isHead: Bool
         let ownRoute: (any Sendable)?
         let answerFields: AnswerFields
+        let webOrigin: String?
 
         init(
             requestID: String, channel: any Channel, peer: SocketAddress?, isHead: Bool = false,
             ownRoute: (any Sendable)? = nil, deadline: RequestDeadline = RequestDeadline(at: nil),
-            answerFields: AnswerFields = AnswerFields()
+            answerFields: AnswerFields = AnswerFields(), webOrigin: String? = nil
         ) {
             self.requestID = requestID
             self.channel = channel
@@ -70,6 +82,7 @@ public struct ServiceRequestContext: RequestContext {
             self.answerFields = answerFields
             self.isHead = isHead
             self.ownRoute = ownRoute
+            self.webOrigin = webOrigin
         }
     }
 

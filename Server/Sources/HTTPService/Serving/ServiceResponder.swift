@@ -37,6 +37,7 @@ public struct ServiceResponder: HTTPResponder {
         let trace = TraceContext(parents: request.headers[values: .traceParent], states: request.headers[values: .traceState])
         var context = context
         if let trace { context.logger[metadataKey: LogKey.traceID.rawValue] = .string(trace.traceID) }
+        if let origin = options.webOrigins.admitted(request) { context = context.calling(from: origin) }
         let progress = BodyProgress()
         metrics.began()
         defer { metrics.ended() }
@@ -57,6 +58,7 @@ public struct ServiceResponder: HTTPResponder {
         if case .own = match { table.own?.complete(&response, for: request, context: context) }
         if request.method == .head { response = response.createHeadResponse() }
         finish(&response, context: context, bodyLeft: Self.leavesBody(request, progress, failure))
+        options.webOrigins.write(to: &response.headers, of: request, from: context.webOrigin)
         if options.requiresTLS, request.cameOverTLS { response.headers.append(SecurityHeaders.strictTransport) }
         let record = RequestRecord(
             request: request, context: context, template: match.template, status: response.status,
@@ -72,6 +74,7 @@ public struct ServiceResponder: HTTPResponder {
         guard Self.headerBytes(request) <= options.maximumHeaderBytes else {
             throw ServiceError(.headersTooLarge, "header fields have at most \(options.maximumHeaderBytes) bytes together")
         }
+        if let answer = try options.webOrigins.preflightAnswer(to: request, from: context.webOrigin) { return answer }
         if Self.announcesBody(request), let coding = request.headers[.contentEncoding], coding.lowercased() != "identity" {
             // RFC 9110, 15.5.16: the answer names what is taken.
             throw ErrorWithHeaders(

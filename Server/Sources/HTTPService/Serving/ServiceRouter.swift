@@ -89,6 +89,8 @@ public struct ServiceOptions: Sendable {
     /// Names of this server besides the loopback ones that `Host` may have; `nil` accepts every name. Set on a listener for
     /// loopback only, it keeps pages of other sites out that point a name of theirs at it.
     public var allowedHosts: Set<String>?
+    /// The pages of other sites that may call routes.
+    public var webOrigins = WebOrigins()
     /// Whether answers over TLS require browsers to use TLS for this host for a year (HSTS, RFC 6797). It holds for all ports of the
     /// host, so it is for certificates of a real authority only.
     public var requiresTLS = false

@@ -35,7 +35,7 @@ struct CheckpointDraft {
 
     /// Takes in all targets of a plan of one platform, which have the same outcome and need nothing else.
     mutating func count(_ outcome: TargetOutcome, of plan: PagePlan) {
-        tally(outcome, plan.platform ?? .apns, plan.count)
+        tally(outcome, plan.platform, plan.count)
         if plan.isSplit { for index in plan.indices { countGroup(index, of: plan, outcome) } }
         if plan.reportsOutcomes { for index in plan.indices { report(index, of: plan, outcome, nil) } }
     }

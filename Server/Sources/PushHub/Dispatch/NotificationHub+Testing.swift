@@ -58,7 +58,8 @@ extension NotificationHub {
     /// A test send that passed every check.
     private struct PreparedTest {
         var message: AcceptedMessage
-        var plan: PagePlan
+        /// One for each platform.
+        var plans: [PagePlan]
         var slice: SliceID
         var recipients: SendRecipients
         var startedAt: Timestamp
@@ -70,22 +71,39 @@ extension NotificationHub {
         let message = try check.accepted(command.message, as: command.format, id: notification)
         let recipients = try checked(command.recipients, command.format)
         let sample = try await testTargets(recipients, command.format)
-        let walk = SlicePage.Walk(targets: sample.targets, through: .last)
-        var page = SlicePage(
-            state: .dispatching, message: message, work: .walk(walk), pendingCount: 0, nextPendingAt: nil)
-        page.templates = sample.templates
         let slice = SliceID(hub: id, notification: notification, number: 0)
         let lease = SliceLease(id: slice, cursor: .beforeAll, last: .last, weight: .single, epoch: 0)
-        var filling = TemplateFilling()
-        let plan = PagePlan(page, lease: lease, now: now, horizon: .zero, templates: filling.fill(page, of: notification))
-        return PreparedTest(message: message, plan: plan, slice: slice, recipients: recipients, startedAt: now)
+        let plans = Self.byPlatform(sample.targets).map { targets in
+            var message = message
+            message.templatePlatform = targets[0].platform
+            var page = SlicePage(
+                state: .dispatching, message: message, work: .walk(.init(targets: targets, through: .last)), pendingCount: 0,
+                nextPendingAt: nil)
+            page.templates = sample.templates
+            var filling = TemplateFilling()
+            return PagePlan(page, lease: lease, now: now, horizon: .zero, templates: filling.fill(page, of: notification))
+        }
+        return PreparedTest(message: message, plans: plans, slice: slice, recipients: recipients, startedAt: now)
+    }
+
+    /// The targets of each platform, in their order.
+    private static func byPlatform(_ targets: [TargetPage.Target]) -> [[TargetPage.Target]] {
+        Dictionary(grouping: targets, by: \.platform).sorted { $0.key.rawValue < $1.key.rawValue }.map(\.value)
     }
 
     private func run(
         _ test: PreparedTest, _ id: NotificationID, through transport: any PushTransport
     ) async -> TestSendReport {
-        let outcomes = test.plan.sends.isEmpty ? [] : await transport.send(test.plan.batch(test.message, of: test.slice))
-        return TestSendReport(id: id, results: Self.results(test.plan, outcomes))
+        let results = await withTaskGroup { group in
+            for (place, plan) in test.plans.enumerated() {
+                group.addTask {
+                    let batch = plan.batch(test.message, of: test.slice)
+                    return (place, Self.results(plan, plan.sends.isEmpty ? [] : await transport.send(batch)))
+                }
+            }
+            return await group.reduce(into: [:]) { $0[$1.0] = $1.1 }
+        }
+        return TestSendReport(id: id, results: test.plans.indices.flatMap { results[$0] ?? [] })
     }
 
     /// The pushes have been sent, so a failure to store their outcomes must not keep the caller from getting them.

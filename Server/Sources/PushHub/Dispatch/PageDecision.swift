@@ -98,7 +98,7 @@ extension PageDecision {
 extension PagePlan {
     /// Whether this is a page of the walk in which every target was sent to and accepted.
     fileprivate func isSentWhole(_ outcomes: PushOutcomes) -> Bool {
-        through != nil && platform?.isAPNs == true && count > 0 && sends.count == count && outcomes.count == count
+        through != nil && platform.isAPNs && count > 0 && sends.count == count && outcomes.count == count
             && outcomes.areAllAccepted
     }
 

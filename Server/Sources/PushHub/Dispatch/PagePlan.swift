@@ -12,8 +12,8 @@ struct PagePlan: Hashable {
     private(set) var sends: [Int] = []
     /// How far the walk is after this page; absent for a page of retries.
     private(set) var through: SliceKey?
-    /// The platform of all targets; absent where templates are filled in.
-    let platform: Platform?
+    /// That of all targets which something is sent to.
+    let platform: Platform
     /// Whether they are of a send with groups.
     let isSplit: Bool
     /// Whether each device is named in a report.
@@ -34,7 +34,7 @@ struct PagePlan: Hashable {
         _ page: SlicePage, lease: SliceLease, now: Timestamp, horizon: Duration, isOutOfReach: Bool = false,
         templates: [TemplateID: TemplateRendering] = [:]
     ) {
-        platform = if case .native(let platform) = page.message.format { platform } else { nil }
+        platform = page.message.platform
         (isSplit, reportsOutcomes) = (page.isSplit, page.reportsOutcomes)
         let deadlines = RetryDeadline(expiresAt: page.message.expiresAt, horizon: horizon)
         switch page.work {
@@ -44,7 +44,9 @@ struct PagePlan: Hashable {
             through = walk.through
             let isOver = deadlines.isOver(stalledSince: isOutOfReach ? lease.stalledSince : nil, at: now)
             (self.page, pending) = (walk.targets, [])
-            settled = walk.targets.indices.map { walk.targets.outcomeUntried($0) ?? (isOver ? .expired : nil) }
+            settled = walk.targets.indices.map {
+                walk.targets.outcomeUntried($0) ?? (isOver ? .expired : nil)
+            }
         case .retries(let due):
             (self.page, pending) = (due.targets, due.pending)
             settled = due.indices.map { index in
@@ -138,10 +140,13 @@ extension PagePlan {
     func batch(_ message: AcceptedMessage, of slice: SliceID) -> PushBatch {
         var composition = BatchComposition(message, page, pushes)
         for index in sends { composition.add(index) }
-        return PushBatch(
+        var batch = PushBatch(
             hub: slice.hub, bodies: composition.bodies, headers: composition.headers,
             targets: PushTargets(
                 page, sends, runs: composition.runs, pushIDs: PushID.Naming(slice.notification).ids(of: page, sends)))
+        batch.platform = platform
+        batch.bodyPlatform = message.bodyPlatform
+        return batch
     }
 }
 

@@ -109,9 +109,11 @@ extension RetryTable.Ending {
 }
 
 /// How long to wait before the next try: doubling, capped, and spread so that many do not come back together.
-struct BackOff: Hashable, Sendable {
+package struct BackOff: Hashable, Sendable {
     let base: Duration
     let cap: Duration
+
+    package init(base: Duration, cap: Duration) { (self.base, self.cap) = (base, cap) }
 
     /// The service cannot be reached. Short, because the wait goes on after its return; the transport holds what it cannot send for
     /// its own deadline, so that this is no haste.
@@ -125,7 +127,7 @@ struct BackOff: Hashable, Sendable {
 
     /// The wait after `failures` failures (from 1), at least `minimum`. `jitter` is 0 to 1 and takes up to half of it away;
     /// what the service itself asked for is never shortened, but drawn out by up to a tenth, so that not all come back at once.
-    func delay(failures: Int, jitter: Double, minimum: Duration = .zero) -> Duration {
+    package func delay(failures: Int, jitter: Double, minimum: Duration = .zero) -> Duration {
         let doubled = base * (1 << min(max(failures, 1) - 1, 16))
         let spread = min(doubled, cap) * (1 - min(max(jitter, 0), 1) / 2)
         return max(spread, minimum * (1 + min(max(jitter, 0), 1) / 10))

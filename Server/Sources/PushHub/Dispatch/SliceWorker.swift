@@ -63,7 +63,7 @@ struct SliceWorker: Sendable {
         }
         guard let page = try await queue.page(request(slice)) else { return false }
         guard !page.state.isFinal else { return try await store(closing(slice), decidedAt: clock.uptime, &slice) }
-        await transport.prepare(for: slice.lease.id.hub)
+        await transport.prepare(for: slice.lease.id.hub, on: page.message.platform)
         let plan = try await plan(page, &slice)
         guard try await renewLeaseIfNeeded(&slice) else { return false }
         let (checkpoint, decidedAt) = await dispatch(plan, of: page, &slice)

@@ -23,13 +23,12 @@ struct TemplateFilling {
         return renderings
     }
 
-    /// Every template is read as one of APNs: no other is ever sent.
     private mutating func rendering(
         _ template: DeviceTemplate, _ message: AcceptedMessage, _ notification: NotificationID
     ) -> TemplateRendering {
         // Both were checked when they were taken; what is refused now was stored by a version with other rules.
         guard let properties = properties(of: message),
-            let compiled = try? CompiledTemplate(template, platform: .apns)
+            let compiled = try? CompiledTemplate(template, platform: message.platform)
         else { return .failed(.invalidFormat) }
         return TemplateRendering(compiled, properties, message, of: notification)
     }
@@ -75,7 +74,7 @@ extension TemplateRendering {
                 collapseID: message.collapseID, topic: message.topic))
     }
 
-    /// Fills a template for APNs: what its headers say, then what it says of expiry and priority, then what the send says, else
+    /// Fills a template: what its headers say, then what it says of expiry and priority, then what the send says, else
     /// what the body shows (Reference/AzureNotificationHubs.md#4-3 and #2-7).
     init(
         _ template: CompiledTemplate, _ properties: TemplateProperties, _ message: AcceptedMessage,
@@ -100,6 +99,10 @@ extension RenderedPush {
         _ notification: NotificationID
     ) throws {
         body = try template.body.render(properties, limit: PushMessage.largestBody(ofType: "voip"))
+        guard message.platform.isAPNs else {
+            self = try Self.elsewhere(body, template, properties, message, notification)
+            return
+        }
         var headers: [String: String] = [:]
         for header in try template.headers.render(properties) { headers[header.name.lowercased()] = header.value }
         pushType = try Self.pushType(headers, message, body)
@@ -117,6 +120,18 @@ extension RenderedPush {
             // another template of the device made of the same send.
             collapseID = common != notification.text ? common : pushType == "alert" ? "\(common).\(template.mark)" : nil
         }
+    }
+
+    /// For another push service than Apple's. The template's headers are for Apple's and Windows' alone.
+    private static func elsewhere(
+        _ body: [UInt8], _ template: CompiledTemplate, _ properties: TemplateProperties, _ message: AcceptedMessage,
+        _ notification: NotificationID
+    ) throws -> RenderedPush {
+        let priority = try template.priority?.render(properties).map { Int($0) }
+        return RenderedPush(
+            body: body, pushType: "", priority: priority ?? (message.priority == 0 ? 10 : message.priority),
+            expiration: try template.expiry?.render(properties)?.seconds ?? message.expiresAt?.seconds,
+            collapseID: message.collapseID.map { $0 == notification.text ? "\($0).\(template.mark)" : $0 })
     }
 
     private static func pushType(_ headers: [String: String], _ message: AcceptedMessage, _ body: [UInt8]) throws -> String {

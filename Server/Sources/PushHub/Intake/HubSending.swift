@@ -22,7 +22,7 @@ public protocol HubSending: Sendable {
         of id: NotificationID, outcome: TargetOutcome?, after place: SliceKey, limit: Int
     ) async throws -> [TargetFailure]
 
-    /// How many devices a native send to APNs with this audience would reach now. Throws `conflict` where the hub does not count.
+    /// How many devices a send to every platform with this audience would reach now. Throws `conflict` where the hub does not count.
     func count(_ audience: TagExpression) async throws -> AudienceCount
 
     /// The time zones in which devices of the audience are, for the moments of a send by local time; `ZoneMoments.otherZones` for devices

@@ -4,7 +4,11 @@ import TagExpressions
 /// Makes sends durable. Errors are `ServiceError` (`storage-unavailable`, `outcome-unknown`).
 public protocol IntakeStore: Sendable {
     /// Compiles an audience by what the index holds of its tags now, and counts it up to `limit`. No expression means every record.
-    func compile(_ audience: TagExpression?, in hub: HubID, limit: Int) async throws -> CompiledAudience
+    ///
+    /// - Parameter entries: entries of the index that are counted besides.
+    func compile(
+        _ audience: TagExpression?, in hub: HubID, limit: Int, counting entries: [String]
+    ) async throws -> CompiledAudience
 
     /// The time zones of the hub's devices, and those of an audience alone where the index has at most `limit` entries of it.
     /// `ZoneMoments.otherZones` says that devices without a zone may be among them.
@@ -46,7 +50,7 @@ public protocol IntakeStore: Sendable {
 extension IntakeStore {
     /// About how many records the expression may mean.
     public func audienceSize(_ audience: TagExpression?, in hub: HubID, limit: Int) async throws -> Int {
-        try await compile(audience, in: hub, limit: limit).size
+        try await compile(audience, in: hub, limit: limit, counting: []).size
     }
 }
 
@@ -55,10 +59,13 @@ public struct CompiledAudience: Hashable, Sendable {
     public var query: AudienceQuery
     /// About how many records it may mean: found by index, never less than there are, and not more than the limit.
     public var size: Int
+    /// How many records the counted entries of the index have, up to the limit.
+    public var entrySizes: [String: Int]
 
-    public init(query: AudienceQuery, size: Int) {
+    public init(query: AudienceQuery, size: Int, entrySizes: [String: Int] = [:]) {
         self.query = query
         self.size = size
+        self.entrySizes = entrySizes
     }
 }
 

@@ -1,3 +1,4 @@
+import FCMProtocol
 import NotificationTemplates
 import RichPushModel
 import ServiceErrors
@@ -23,6 +24,8 @@ struct MessageCheck {
     ) throws -> AcceptedMessage {
         switch format {
         case .native(let platform) where platform.isAPNs: try accepted(message, as: format, id)
+        case .native(.browser): try acceptedForBrowsers(message, format)
+        case .native(.fcmv1), .native(.gcm): try acceptedForAndroid(message, format)
         case .native: try acceptedElsewhere(message, format)
         case .template: try acceptedProperties(message, id)
         }
@@ -31,6 +34,9 @@ struct MessageCheck {
     /// The same with translations of the body, which have to show what it shows. Throws `ServiceError`.
     func accepted(_ command: SendCommand, id: NotificationID) throws -> AcceptedMessage {
         let translations = command.translations
+        guard !command.reachesEveryPlatform || command.format == .native(.apns) && command.recipients.handles == nil else {
+            throw ServiceError(.invalidField, "a send to every platform is a native send for Apple's devices to an audience")
+        }
         let isPossible =
             command.format == .native(.apns) && command.recipients.handles == nil && translations.count <= PushTranslation.limit
             && Set(translations.map(\.key)).count == translations.count
@@ -64,6 +70,29 @@ struct MessageCheck {
             body: message.body, pushType: pushType, priority: try priority(of: message, pushType), format: format,
             collapseID: message.collapseID ?? (fillsCollapseID && pushType == "alert" ? id.text : nil),
             expiresAt: message.expiresAt, topic: message.topic)
+    }
+
+    /// For browsers: a body goes out as it came, and none is too large for what is known here (Reference/WebPush.md#2-1).
+    private func acceptedForBrowsers(_ message: PushMessage, _ format: SendFormat) throws -> AcceptedMessage {
+        var accepted = try acceptedElsewhere(message, format)
+        if let priority = message.priority { try Self.check(priority: priority) }
+        accepted.priority = message.priority ?? 10
+        accepted.collapseID = message.collapseID
+        return accepted
+    }
+
+    /// For Firebase: what its rules certainly refuse is the caller's mistake. A message that is too large is an outcome, as for APNs.
+    private func acceptedForAndroid(_ message: PushMessage, _ format: SendFormat) throws -> AcceptedMessage {
+        var accepted = try acceptedElsewhere(message, format)
+        accepted.priority = 10
+        do throws(FCMMessageFault) {
+            _ = try format == .native(.gcm) ? FCMMessage(legacy: message.body) : FCMMessage(message.body)
+        } catch {
+            guard error.isTooLarge else {
+                throw ServiceError(error.path.isEmpty ? .malformedJSON : .invalidField, "\(error)")
+            }
+        }
+        return accepted
     }
 
     /// For a push service that this version has no way to: kept as it came.

@@ -40,6 +40,7 @@ extension NotificationHub {
         send.targets = plan.targets
         send.query = plan.query
         send.waves = plan.waves
+        send.others = plan.others
         send.cap = command.cap
         send.split = command.split
         send.reportsOutcomes = command.reportsOutcomes && recipients.handles == nil
@@ -52,6 +53,7 @@ extension NotificationHub {
         var targets: Int?
         var query: AudienceQuery?
         var waves: [SendWave] = []
+        var others: [PlatformPart] = []
     }
 
     private func plan(_ recipients: SendRecipients, _ command: SendCommand, isScheduled: Bool) async throws -> DispatchPlan {
@@ -59,15 +61,43 @@ extension NotificationHub {
             return DispatchPlan(slices: SlicePlan(handles: handles.count), targets: handles.count)
         }
         let audience = try await stores.intake.compile(
-            recipients.audience, in: id, limit: SlicePlan.singleSliceLimit + 1)
-        let slices = SlicePlan(
-            audience: audience.size, isScheduled: isScheduled, pushesPerSecond: command.pushesPerSecond)
+            recipients.audience, in: id, limit: SlicePlan.singleSliceLimit + 1,
+            counting: command.hasPlatformParts ? Platform.known.compactMap(\.indexEntry) : [])
+        let others = Self.others(
+            of: command, audience, recipients.audience, isScheduled: isScheduled || command.zones?.isDueEverywhere == false)
+        let pace = others.rest(of: command.pushesPerSecond)
+        let slices = SlicePlan(audience: audience.size, isScheduled: isScheduled, pushesPerSecond: pace)
         if let zones = command.zones, !zones.isDueEverywhere {
-            let waves = try await waves(zones, of: audience, recipients.audience, pace: command.pushesPerSecond)
-            return DispatchPlan(slices: slices, query: audience.query, waves: waves)
+            let waves = try await waves(zones, of: audience, recipients.audience, pace: pace)
+            return DispatchPlan(slices: slices, query: audience.query, waves: waves, others: others)
         }
         let isCounted = !isScheduled && audience.size <= SlicePlan.singleSliceLimit
-        return DispatchPlan(slices: slices, targets: isCounted ? audience.size : nil, query: audience.query)
+        return DispatchPlan(
+            slices: slices, targets: isCounted ? audience.size : nil, query: audience.query, others: others)
+    }
+
+    /// The parts of a send that go to the devices of other platforms, where there are any. A scheduled send may meet some that come later.
+    static func others(
+        of command: SendCommand, _ audience: CompiledAudience, _ expression: TagExpression?, isScheduled: Bool
+    ) -> [PlatformPart] {
+        guard command.hasPlatformParts else { return [] }
+        let parts = Platform.known.compactMap { platform -> (platform: Platform, entry: String, known: Int)? in
+            guard let entry = platform.indexEntry, case let known = audience.entrySizes[entry] ?? 0 else { return nil }
+            return known > 0 && audience.size > 0 || isScheduled ? (platform, entry, known) : nil
+        }
+        return parts.map { platform, entry, known in
+            let size = min(audience.size, known)
+            // All sizes are upper bounds, so the guesses leave Apple's devices at least half of the pace.
+            let pace = command.pushesPerSecond.map { pace in
+                max(1, min(max(pace * size / max(audience.size, 1), pace / 10), pace / 2 / parts.count))
+            }
+            // The smaller of the two covers is read. Of few tags all are compared; an audience of more is read as a whole.
+            let isSmall = audience.size <= min(known, SlicePlan.singleSliceLimit)
+            let query = isSmall ? audience.query : AudienceQuery(expression, amongAnyOf: [entry]) ?? audience.query
+            return PlatformPart(
+                platform: platform, query: query,
+                slices: SlicePlan(audience: size, isScheduled: isScheduled, pushesPerSecond: pace), pushesPerSecond: pace)
+        }
     }
 
     /// Throws `ServiceError` for recipients that no send can have; takes repeats out.
@@ -134,7 +164,7 @@ extension NotificationHub {
 /// Wakes the dispatcher of this process when there may be work. Losing a call costs a poll interval, nothing else.
 public final class DispatchSignal: Sendable {
     /// One element per call, calls in a row merged. For one reader.
-    let wakes: AsyncStream<Void>
+    public let wakes: AsyncStream<Void>
     private let continuation: AsyncStream<Void>.Continuation
     /// One element per call of `announce`, calls in a row merged. For one reader, which may notify other nodes.
     public let announcements: AsyncStream<Void>

@@ -77,8 +77,13 @@ extension NotificationHub: HubSending {
     }
 
     public func count(_ audience: TagExpression) async throws -> AudienceCount {
-        try await stores.devices.count(
-            audience, format: .native(.apns), in: id, at: clock.now, limit: SlicePlan.singleSliceLimit)
+        var sum = AudienceCount(targets: 0, isComplete: true)
+        for platform in [Platform.apns] + Platform.known.filter({ $0.indexEntry != nil }) {
+            let count = try await stores.devices.count(
+                audience, format: .native(platform), in: id, at: clock.now, limit: SlicePlan.singleSliceLimit)
+            sum = AudienceCount(targets: sum.targets + count.targets, isComplete: sum.isComplete && count.isComplete)
+        }
+        return sum
     }
 
     public func notification(idempotencyKey: String) async throws -> NotificationID? {

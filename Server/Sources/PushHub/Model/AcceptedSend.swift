@@ -25,6 +25,8 @@ public struct AcceptedSend: Hashable, Sendable {
     public var slices: SlicePlan
     /// Of a send by local time, in place of `slices`.
     public var waves: [SendWave] = []
+    /// What goes to other platforms than that of the message's format, each in slices of its own: no push service waits for another.
+    public var others: [PlatformPart] = []
     /// How many devices it is for, as far as that is known now.
     public var targets: Int?
     /// At most so many pushes leave in a second, by each node.
@@ -86,6 +88,13 @@ public struct AcceptedMessage: Hashable, Sendable {
     public var topic: String?
     /// What devices in these languages or groups get in place of the body.
     public var translations: [PushTranslation] = []
+    /// For whose devices the body is, where the targets have another platform: their transport makes its own message of it.
+    public var bodyPlatform: Platform?
+    /// Of a template send the platform whose templates are filled in; a native send has one format for all targets.
+    public var templatePlatform: Platform = .apns
+
+    /// That of the targets which something is sent to.
+    public var platform: Platform { if case .native(let platform) = format { platform } else { templatePlatform } }
 
     /// Whether the body is larger than its push service carries: no target gets it. Of a template send each result is judged.
     var isTooLarge: Bool { format.isAPNs && body.count > PushMessage.largestBody(ofType: pushType) }
@@ -122,6 +131,30 @@ public struct SendWave: Hashable, Sendable {
         self.expiresAt = expiresAt
         self.query = query
         self.slices = slices
+    }
+}
+
+/// The part of a send that goes to the devices of one platform.
+public struct PlatformPart: Hashable, Sendable {
+    public var platform: Platform
+    /// Where its devices are found.
+    public var query: AudienceQuery
+    public var slices: SlicePlan
+    /// Its part of the send's pace.
+    public var pushesPerSecond: Int?
+
+    public init(platform: Platform, query: AudienceQuery, slices: SlicePlan, pushesPerSecond: Int? = nil) {
+        self.platform = platform
+        self.query = query
+        self.slices = slices
+        self.pushesPerSecond = pushesPerSecond
+    }
+}
+
+extension [PlatformPart] {
+    /// What these parts leave of the pace of a send for the platform of its format. One push a second is the least.
+    public func rest(of pushesPerSecond: Int?) -> Int? {
+        pushesPerSecond.map { pace in Swift.max(1, pace - reduce(0) { $0 + ($1.pushesPerSecond ?? 0) }) }
     }
 }
 

@@ -103,6 +103,9 @@ extension DeviceRecord {
         }
     }
 
+    /// The entries of the index under which sends find the record besides its tags.
+    public var indexEntries: Set<String> { zone.indexEntries.union(platform.indexEntry.map { [$0] } ?? []) }
+
     /// What expressions see: the record's own tags and those that address it (Reference/AzureNotificationHubs.md#3-1).
     public var matchingTags: Set<Tag> {
         var all = Set(tags)
@@ -168,11 +171,18 @@ extension Platform {
     public static let browser = Platform(rawValue: "browser")
     public static let xiaomi = Platform(rawValue: "xiaomi")
 
-    /// Every platform whose registrations a hub keeps (Reference/AzureNotificationHubs.md#5-1). Only `apns` has a transport.
+    /// Every platform whose registrations a hub keeps (Reference/AzureNotificationHubs.md#5-1).
     public static let known: [Platform] = [.apns, .gcm, .fcmv1, .wns, .mpns, .adm, .baidu, .browser, .xiaomi]
 }
 
 extension Platform {
+    /// The platform that stands for its push service: the kinds of Apple's tokens have one, and so have both names of Firebase.
+    public var service: Platform { isAPNs ? .apns : self == .gcm ? .fcmv1 : self }
+
     /// Whether this version can push to it. What is sent to another is counted as skipped.
-    public var hasTransport: Bool { isAPNs }
+    public var hasTransport: Bool { HubCredential.platforms.contains(service) }
+
+    /// The entry of the index that the records of a platform have. By it a send to every platform finds the few that are not Apple's.
+    /// No tag of a client begins with `$`.
+    public var indexEntry: String? { hasTransport && !isAPNs ? "$platform:{\(rawValue)}" : nil }
 }

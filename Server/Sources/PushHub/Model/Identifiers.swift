@@ -37,7 +37,7 @@ public struct RecordID: Hashable, Sendable, Comparable, CustomStringConvertible 
     }
 
     /// The name of the record of another token of an installation: the same whenever it has one of this name.
-    static func derived(from installation: RecordID, token: String) -> RecordID {
+    public static func derived(from installation: RecordID, token: String) -> RecordID {
         derived(from: installation, parts: ["", "", "k\(token)"])
     }
 

@@ -43,6 +43,10 @@ public struct PushBatch: Sendable {
     }
 
     public var hub: HubID
+    /// That of all targets.
+    public var platform: Platform = .apns
+    /// For whose devices the bodies are, where the targets have another platform: the transport makes its own messages of them.
+    public var bodyPlatform: Platform?
     public var bodies: [[UInt8]]
     public var headers: [Headers]
     public var targets: PushTargets
@@ -172,12 +176,12 @@ public protocol PushTransport: Sendable {
     /// target it must be said whether it was sent. Cancellation ends it early with `unknown` or `notSent` outcomes.
     func send(_ batch: PushBatch) async -> PushOutcomes
 
-    /// Gets ready for batches of a hub, before the caller makes sure that it may send: what this takes is not part of the deadline. It is
-    /// called before every batch, and fails with the batch.
-    func prepare(for hub: HubID) async
+    /// Gets ready for batches of a hub to a platform, before the caller makes sure that it may send: what this takes is not part of the
+    /// deadline. It is called before every batch, and fails with the batch.
+    func prepare(for hub: HubID, on platform: Platform) async
 }
 
 extension PushTransport {
     /// Does nothing.
-    public func prepare(for hub: HubID) async {}
+    public func prepare(for hub: HubID, on platform: Platform) async {}
 }

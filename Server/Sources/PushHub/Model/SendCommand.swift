@@ -15,6 +15,11 @@ public struct SendCommand: Hashable, Sendable {
     /// Which targets of a device it means.
     public var format: SendFormat
     public var recipients: SendRecipients
+    /// Whether it means the native targets of every platform that has a transport. The message is one for Apple's devices, and the
+    /// transports of other platforms make theirs of it. Only for a native send to Apple's devices in an audience.
+    public var reachesEveryPlatform = false
+    /// Whether each platform has slices of its own, so that no push service waits for another. Devices of any platform have templates.
+    var hasPlatformParts: Bool { reachesEveryPlatform || format == .template }
     /// When it is due; absent means now.
     public var dueAt: Timestamp?
     /// When it is due in each time zone, in place of `dueAt`. Only for a native send to an audience.
@@ -183,6 +188,7 @@ extension SendCommand {
             ]
         }
         if format != .native(.apns) { words.append("format \(format.text)") }
+        if reachesEveryPlatform { words.append("every platform") }
         if let handles = recipients.handles { words.append("handles \(handles.map(\.text).joined(separator: " "))") }
         for field in [Array(message.body)] + words.map({ $0.map { Array("=\($0)".utf8) } ?? [] }) {
             hash.update(data: Array("\(field.count):".utf8))

@@ -65,7 +65,7 @@ extension DeviceUpsert {
         if kind == .installation { try DeviceCheck.installationID(id) } else { try DeviceCheck.id(id) }
         try request.checkHandle()
         try DeviceCheck.platform(platform)
-        try DeviceCheck.words(environment: environment, topic: topic, userID: userID)
+        try DeviceCheck.words(environment: environment, topic: topic, userID: userID, platform)
         try DeviceCheck.extras(pushVariables: pushVariables, details: details)
         if let template {
             guard kind == .registration else {
@@ -167,11 +167,14 @@ enum DeviceCheck {
         else { throw ServiceError(.invalidField, "the platform is not a known word") }
     }
 
-    static func words(environment: String?, topic: String?, userID: String?) throws {
+    static func words(environment: String?, topic: String?, userID: String?, _ platform: Platform) throws {
         if let environment, environment != "sandbox", environment != "production" {
             throw ServiceError(.invalidField, "the environment of a device is sandbox or production")
         }
-        if let topic { try HeaderText.checkTopic(topic) }
+        if let topic, platform.isAPNs { try HeaderText.checkTopic(topic) }
+        guard (topic?.utf8.count ?? 0) <= 512, topic.map(HeaderText.isSafe) ?? true else {
+            throw ServiceError(.invalidField, "the topic of a device has at most 512 visible ASCII characters")
+        }
         // A user id that no tag expression can name could never be addressed.
         if let userID, userID.utf8.count > 256 || Tag.addressedUser(userID) == nil {
             throw ServiceError(.invalidField, "a user id has 1 to 256 bytes, none of them } or a control character")

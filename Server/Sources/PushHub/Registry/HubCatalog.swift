@@ -22,9 +22,14 @@ public final class HubCatalog: Sendable {
         var readAt: Duration
     }
 
+    private struct CredentialPlace: Hashable {
+        var hub: HubID
+        var platform: Platform
+    }
+
     private struct State: Sendable {
         var hubs: [String: Entry<CatalogHub?>] = [:]
-        var credentials: [HubID: Entry<CatalogCredential>] = [:]
+        var credentials: [CredentialPlace: Entry<CatalogCredential?>] = [:]
         var common: Entry<[AccessRule]>?
         /// Counts the calls of `forget`: what was read before one is not remembered after it.
         var generation = 0
@@ -65,18 +70,19 @@ public final class HubCatalog: Sendable {
         return rules
     }
 
-    /// The credential of a hub for APNs.
-    public func credential(of id: HubID) async throws -> CatalogCredential {
+    /// The credential of a hub for the push service of a platform; `nil` when the hub has none of its own.
+    public func credential(of id: HubID, for platform: Platform) async throws -> CatalogCredential? {
         let now = clock.uptime
-        let (known, generation) = state.withLock { ($0.credentials[id], $0.generation) }
+        let place = CredentialPlace(hub: id, platform: platform)
+        let (known, generation) = state.withLock { ($0.credentials[place], $0.generation) }
         if let known, now - known.readAt < Self.freshness { return known.value }
-        let record = try await store.record(of: id)
-        let credential = CatalogCredential(
-            sealed: record?.sealedAPNs,
-            apns: try record.flatMap { hub in try hub.sealedAPNs.map { try secrets.openAPNs($0, of: hub.name) } })
+        var credential: CatalogCredential?
+        if let hub = try await store.record(of: id), let sealed = hub.sealedCredentials[platform] {
+            credential = CatalogCredential(sealed: sealed, value: try secrets.open(sealed, for: platform, of: hub.name))
+        }
         remember(generation) { state in
             if state.credentials.count >= Self.capacity { state.credentials = [:] }
-            state.credentials[id] = Entry(value: credential, readAt: now)
+            state.credentials[place] = Entry(value: credential, readAt: now)
         }
         return credential
     }
@@ -106,12 +112,11 @@ public struct CatalogHub: Sendable, Hashable {
     public var id: HubID { record.id }
 }
 
-/// The credential of a hub for APNs, and a text that is another when the credential is another.
+/// A credential of a hub, and a text that is another when the credential is another.
 public struct CatalogCredential: Sendable, Hashable {
     /// The sealed form. Sealing twice gives two texts, so equal texts mean that nothing was changed.
-    public let sealed: String?
-    /// Absent when the hub has none of its own.
-    public let apns: HubAPNsCredential?
+    public let sealed: String
+    public let value: HubCredential
 }
 
 /// Seals and opens the secrets of hubs. Each is bound to its hub and place, so that write access to the database is not enough to
@@ -141,14 +146,16 @@ struct HubSecrets: Sendable {
             secondary: try key(rule.secondary, place(hub, rule.name, "secondary")))
     }
 
-    func seal(_ credential: HubAPNsCredential, of hub: HubName) throws -> String {
+    func seal(_ credential: HubCredential, of hub: HubName) throws -> String {
         let data = try JSONEncoder().encode(credential)
-        return try sealing { () throws(SealingFault) in try box.seal(Array(data), for: place(hub, "apns", "credential")) }
+        let place = place(hub, credential.platform.rawValue, "credential")
+        return try sealing { () throws(SealingFault) in try box.seal(Array(data), for: place) }
     }
 
-    func openAPNs(_ sealed: String, of hub: HubName) throws -> HubAPNsCredential {
-        let bytes = try sealing { () throws(SealingFault) in try box.open(sealed, for: place(hub, "apns", "credential")) }
-        do { return try JSONDecoder().decode(HubAPNsCredential.self, from: Data(bytes)) } catch {
+    func open(_ sealed: String, for platform: Platform, of hub: HubName) throws -> HubCredential {
+        let place = place(hub, platform.rawValue, "credential")
+        let bytes = try sealing { () throws(SealingFault) in try box.open(sealed, for: place) }
+        do { return try JSONDecoder().decode(HubCredential.self, from: Data(bytes)) } catch {
             throw ServiceError(.internal, "the stored credential of hub \(hub) cannot be read")
         }
     }
@@ -172,46 +179,4 @@ struct HubSecrets: Sendable {
                 .notReady, "a secret of a hub cannot be opened: \(error); is master-key the one it was stored with?")
         }
     }
-}
-
-/// The credential with which a hub authenticates to APNs (Reference/APNs.md#2). Never printed.
-public struct HubAPNsCredential: Sendable, Hashable, Codable {
-    /// The two worlds of APNs.
-    public enum Environment: String, Sendable, Hashable, Codable, CaseIterable {
-        case sandbox
-        case production
-    }
-
-    /// How it proves it.
-    public enum Identity: Sendable, Hashable, Codable {
-        /// A signing key: the text of the `.p8`, its id, and the team that owns it.
-        case token(key: String, keyID: String, teamID: String)
-        /// A certificate with its key, as it was given: PEM or PKCS #12, and the password of the latter.
-        case certificate(data: [UInt8], password: String?)
-    }
-
-    public var identity: Identity
-    /// The bundle id. Absent for a certificate that names it itself.
-    public var topic: String?
-    public var environment: Environment
-
-    public init(identity: Identity, topic: String?, environment: Environment) {
-        self.identity = identity
-        self.topic = topic
-        self.environment = environment
-    }
-}
-
-extension HubAPNsCredential: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
-    public var description: String {
-        let kind =
-            switch identity {
-            case .token(_, let keyID, let teamID): "signing key \(keyID) of team \(teamID)"
-            case .certificate: "certificate"
-            }
-        return "\(kind) for \(topic ?? "the app it names"), \(environment.rawValue) (not shown)"
-    }
-
-    public var debugDescription: String { description }
-    public var customMirror: Mirror { Mirror(self, children: [:]) }
 }

@@ -18,7 +18,7 @@ public struct HubRegistry: Sendable {
     let secrets: HubSecrets
     let clock: any ServiceClock
     private let kept: Set<HubName>
-    private let checkCredential: @Sendable (HubAPNsCredential) throws -> Void
+    private let checkCredential: @Sendable (HubCredential) throws -> Void
 
     /// Creates a registry.
     /// - Parameters:
@@ -27,7 +27,7 @@ public struct HubRegistry: Sendable {
     ///     does not leave.
     public init(
         store: any HubStore, box: SecretBox, clock: any ServiceClock, kept: Set<HubName> = [],
-        checkCredential: @escaping @Sendable (HubAPNsCredential) throws -> Void = { _ in }
+        checkCredential: @escaping @Sendable (HubCredential) throws -> Void = { _ in }
     ) {
         self.store = store
         secrets = HubSecrets(box)
@@ -85,21 +85,20 @@ public struct HubRegistry: Sendable {
     private func check(_ change: HubChange) throws {
         if let details = change.details { try check(details) }
         if let rules = change.rules { try check(rules) }
-        if case .set(let credential) = change.apns { try checkCredential(credential) }
+        for case .set(let credential) in change.credentials { try checkCredential(credential) }
     }
 
     /// - Parameter created: when the rules of these names were created that the hub has already.
     private func sealed(
         _ change: HubChange, of name: HubName, created: [String: Timestamp] = [:], at now: Timestamp
     ) throws -> StoredHubChange {
-        let credential: StoredHubChange.Credential =
-            switch change.apns {
-            case .keep: .keep
-            case .remove: .remove
-            case .set(let credential): .set(try secrets.seal(credential, of: name))
-            }
+        var credentials: [Platform: String?] = [:]
+        for change in change.credentials {
+            let sealed: String? = if case .set(let credential) = change { try secrets.seal(credential, of: name) } else { nil }
+            credentials.updateValue(sealed, forKey: change.platform)
+        }
         return StoredHubChange(
-            details: change.details, credential: credential,
+            details: change.details, credentials: credentials,
             rules: try change.rules?.map { try secrets.seal($0, of: name, createdAt: created[$0.name] ?? now, at: now) })
     }
 
@@ -210,9 +209,9 @@ extension HubRegistry {
         return id
     }
 
-    /// The credential of a hub, or `nil`; also `nil` for a hub that uses that of the node.
-    public func apnsCredential(of record: HubRecord) throws -> HubAPNsCredential? {
-        try record.sealedAPNs.map { try secrets.openAPNs($0, of: record.name) }
+    /// The credential of a hub for the push service of a platform; `nil` for a hub that uses that of the node.
+    public func credential(of record: HubRecord, for platform: Platform) throws -> HubCredential? {
+        try record.sealedCredentials[platform].map { try secrets.open($0, for: platform, of: record.name) }
     }
 
     private func identify(_ name: HubName?) async throws -> HubID? {

@@ -83,21 +83,21 @@ public struct HubRecord: Hashable, Sendable {
     public var id: HubID
     public var name: HubName
     public var details: HubDetails
-    /// The sealed credential for APNs; absent means that of the node, if it has one.
-    public var sealedAPNs: String?
+    /// The hub's own credentials for push services, sealed. Of a platform without one that of the node holds, if it has one.
+    public var sealedCredentials: [Platform: String]
     public var createdAt: Timestamp
     public var updatedAt: Timestamp
     /// Counts the changes of the hub, its rules and its credential, from 1.
     public var version: Int64
 
     public init(
-        id: HubID, name: HubName, details: HubDetails, sealedAPNs: String?, createdAt: Timestamp, updatedAt: Timestamp,
-        version: Int64
+        id: HubID, name: HubName, details: HubDetails, sealedCredentials: [Platform: String], createdAt: Timestamp,
+        updatedAt: Timestamp, version: Int64
     ) {
         self.id = id
         self.name = name
         self.details = details
-        self.sealedAPNs = sealedAPNs
+        self.sealedCredentials = sealedCredentials
         self.createdAt = createdAt
         self.updatedAt = updatedAt
         self.version = version
@@ -164,22 +164,29 @@ public struct HubDetails: Hashable, Sendable {
 
 /// What of a hub is to change, or what a new one is to be. What is absent stays; a new hub has the defaults.
 public struct HubChange: Sendable, Hashable {
-    /// What becomes of the credential for APNs.
+    /// What becomes of the credential for one push service.
     public enum Credential: Sendable, Hashable {
-        case keep
-        case remove
-        case set(HubAPNsCredential)
+        case remove(Platform)
+        case set(HubCredential)
+
+        var platform: Platform {
+            switch self {
+            case .remove(let platform): platform
+            case .set(let credential): credential.platform
+            }
+        }
     }
 
     public var details: HubDetails?
     /// All rules, in place of those there are.
     public var rules: [AccessRule]?
-    public var apns: Credential
+    /// Those of platforms that are not among them stay.
+    public var credentials: [Credential]
 
-    public init(details: HubDetails? = nil, rules: [AccessRule]? = nil, apns: Credential = .keep) {
+    public init(details: HubDetails? = nil, rules: [AccessRule]? = nil, credentials: [Credential] = []) {
         self.details = details
         self.rules = rules
-        self.apns = apns
+        self.credentials = credentials
     }
 
     /// What changes of a hub with these details, in words for the audit. A key, a credential or a text of the owner is not among them.
@@ -189,33 +196,25 @@ public struct HubChange: Sendable, Hashable {
         let seconds = details.registrationLifetime.map { "\($0.components.seconds)" } ?? "none"
         let lifetime = details.registrationLifetime == present.registrationLifetime ? nil : "registration-seconds=\(seconds)"
         let names = rules.map { "rules=\($0.map(\.name).joined(separator: ","))" }
-        let credential: String? =
-            switch apns {
-            case .keep: nil
-            case .remove: "apns=removed"
-            case .set: "apns=set"
-            }
-        return [metadata, lifetime, names, credential].compactMap(\.self).joined(separator: " ")
+        let credentials = credentials.map { change in
+            let act = if case .set = change { "set" } else { "removed" }
+            return "\(change.platform.rawValue)=\(act)"
+        }
+        return ([metadata, lifetime, names].compactMap(\.self) + credentials).joined(separator: " ")
     }
 }
 
 /// A `HubChange` as it is stored: its secrets are sealed. A new hub that is given no rules has none.
 public struct StoredHubChange: Hashable, Sendable {
-    /// What becomes of the sealed credential.
-    public enum Credential: Hashable, Sendable {
-        case keep
-        case remove
-        case set(String)
-    }
-
     public var details: HubDetails?
-    public var credential: Credential
+    /// The sealed credentials that change; `nil` removes the one of a platform.
+    public var credentials: [Platform: String?]
     /// All rules of the hub, in place of those it has.
     public var rules: [SealedAccessRule]?
 
-    public init(details: HubDetails? = nil, credential: Credential = .keep, rules: [SealedAccessRule]? = nil) {
+    public init(details: HubDetails? = nil, credentials: [Platform: String?] = [:], rules: [SealedAccessRule]? = nil) {
         self.details = details
-        self.credential = credential
+        self.credentials = credentials
         self.rules = rules
     }
 }

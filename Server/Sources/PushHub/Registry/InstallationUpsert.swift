@@ -89,7 +89,7 @@ extension InstallationUpsert {
         try DeviceCheck.installationID(id)
         if let handle { try DeviceCheck.handle(handle, platform) }
         try DeviceCheck.platform(platform)
-        try DeviceCheck.words(environment: environment, topic: topic, userID: userID)
+        try DeviceCheck.words(environment: environment, topic: topic, userID: userID, platform)
         try DeviceCheck.extras(pushVariables: pushVariables, details: details)
         request.templates = try checked(templates, limits)
         request.tiles = try checkedTiles(limits)

@@ -57,7 +57,7 @@ extension BackendTransaction {
     /// The counters; the raw value is stored.
     enum Counter: String {
         case user, binding, content, notification
-        case schedule, webhook, template, activity
+        case schedule, webhook, template, activity, channel
         case serviceKey = "service-key"
     }
 
@@ -127,6 +127,7 @@ extension SQLStatement {
     static let allOfBackend =
         CounterSQL.all + ofUsers + ofBindings + ofContents + ofNotifications + ofSends + ofReceipts + ofRetention + ofUserData
         + ofErasure + ofSignIns + ofKeys + ofAudit + ofTokens + ofSchedules + ofTemplates + ofWebhooks + ofConsole + ofActivities
+        + ofChannels
 }
 
 private enum CounterSQL {

@@ -28,6 +28,7 @@ extension SQLBackendStore {
         }
         try await repeated { try $0.removeSchedules(of: user.id, limit: Self.batch) }
         try await removeFromActivities(traces)
+        try await repeated { try $0.run(ErasureSQL.loosenChannels, user.id, Self.batch) }
         try await repeated { try $0.removeContents(of: user.id, limit: Self.batch) }
         try await loosenReceipts(of: user.id)
         for statement in [ErasureSQL.loosenKeys, ErasureSQL.loosenTokens, ErasureSQL.loosenTemplates] {
@@ -199,7 +200,8 @@ private enum ErasureSQL {
         owned + [
             selectPage, selectAudiences, updateAudience, deleteKey, selectReceipts, loosenReceipt, selectSchedules,
             updateSchedule, selectActivities, updateActivity, blankActivity,
-            loosenKeys, loosenTokens, loosenTemplates, loosenApprovals, selectTagged, selectSends, updateSend, updateSlices,
+            loosenKeys, loosenTokens, loosenTemplates, loosenChannels, loosenApprovals, selectTagged, selectSends, updateSend,
+            updateSlices,
             blankEnded,
             deleteFeedback,
             loosenFailures,
@@ -268,6 +270,12 @@ private enum ErasureSQL {
         """
         UPDATE message_templates SET created_by = 'user' WHERE app_id = $1 AND (name, version) IN (
             SELECT name, version FROM message_templates WHERE app_id = $1 AND LOWER(created_by) = $2 LIMIT $3)
+        """)
+    /// Apps may follow it, so it stays, for administrators.
+    static let loosenChannels = SQLStatement(
+        """
+        UPDATE channels SET owner_id = 0 WHERE app_id = $1 AND channel_id IN (
+            SELECT channel_id FROM channels WHERE app_id = $1 AND owner_id = $2 LIMIT $3)
         """)
     static let loosenApprovals = SQLStatement(
         """

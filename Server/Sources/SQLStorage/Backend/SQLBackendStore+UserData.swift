@@ -161,6 +161,9 @@ private struct UserDataTable {
             name: "activities", owner: "owner_id", key: "activity_id", isNumbered: true,
             columns: ["attributes_type", "attributes", "audience", "content", "phase", "created_at", "ended_at"]),
         UserDataTable(
+            name: "channels", owner: "owner_id", key: "channel_id", isNumbered: true,
+            columns: ["name", "apns_channel", "keeps_latest", "created_at", "remove_at"]),
+        UserDataTable(
             name: "installation_tokens", owner: "user_id", key: "token_key", isNumbered: false,
             columns: ["record_id", "kind", "handle", "state", "activity_id", "reported_at"]),
         UserDataTable(

@@ -71,16 +71,24 @@ struct AudienceCondition {
     }
 
     /// The same without its tags: it has a device token that is neither inactive nor expired, was made before the send began, and is a
-    /// target of the send's kind. The platform is compared in both kinds, so that both take the same values: every template
-    /// matches the empty one.
+    /// target of the send's kind. Of templates, the part of Apple's devices has those of platforms without a transport too, and without a
+    /// platform every template matches.
     func isTarget(_ name: String) -> String {
         let kind =
-            shape.isTemplate ? "\(name).form <> 0 AND $4 = ''" : "\(name).form = 0 AND \(name).platform = $4"
+            shape.isTemplate
+            ? """
+            \(name).form <> 0 AND ($4 = '' OR \(name).platform = $4 OR $4 = '\(Platform.apns.rawValue)'
+                AND \(name).platform NOT IN (\(Self.ownParts)))
+            """ : "\(name).form = 0 AND \(name).platform = $4"
         return """
             \(name).handle IS NOT NULL AND \(name).inactive_at IS NULL AND \(name).order_number <= $2
                 AND (\(name).expires_at IS NULL OR \(name).expires_at > $3) AND \(kind)
             """
     }
+
+    /// The platforms whose templates have slices of their own.
+    private static let ownParts = Platform.known.filter { $0.indexEntry != nil }.map { "'\($0.rawValue)'" }.joined(
+        separator: ", ")
 
     /// Whether a row with a `slice_key` has one of the tags that cover the audience; `nil` where every record is covered.
     ///
@@ -139,6 +147,8 @@ struct SendAudience {
     var hub: HubID
     var query: AudienceQuery
     var format: SendFormat
+    /// Of a template send the platform whose templates are meant; absent means all.
+    var templates: Platform?
     /// The order number of the send.
     var mark: OrderNumber
     var now: Timestamp
@@ -161,7 +171,8 @@ struct SendAudience {
     /// The values of an `AudienceCondition` of this shape.
     func values(_ shape: AudienceShape) -> [SQLValue] {
         var values: [SQLValue] = [
-            .integer(hub.number), .integer(mark.number), .integer(now.milliseconds), .text(platform?.rawValue ?? ""),
+            .integer(hub.number), .integer(mark.number), .integer(now.milliseconds),
+            .text((platform ?? templates)?.rawValue ?? ""),
         ]
         if case .tags(let tags) = query.cover { values += Self.filled(tags, to: shape.coverTags) }
         if let rest = query.rest {

@@ -29,9 +29,7 @@ enum DeviceRows {
     ) throws {
         guard let key = (new ?? old)?.sliceKey else { return }
         try change(old?.matchingTags ?? [], to: new?.matchingTags ?? [], entry: \.folded, [.integer(hub.number)], key, connection)
-        try change(
-            old?.zone.indexEntries ?? [], to: new?.zone.indexEntries ?? [], entry: \.self, [.integer(hub.number)], key, connection
-        )
+        try change(old?.indexEntries ?? [], to: new?.indexEntries ?? [], entry: \.self, [.integer(hub.number)], key, connection)
     }
 
     private static func change<Entry>(

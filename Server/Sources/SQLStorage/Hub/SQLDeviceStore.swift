@@ -209,6 +209,10 @@ extension SQLDeviceStore {
             for handle in Set(handles) {
                 let values = range + [.text(handle.text), .text(platform?.rawValue ?? "")]
                 rows += try connection.rows(listHandle, values).map(DeviceRow.init)
+                // The keys of a browser stand behind its endpoint.
+                guard platform == nil || platform == .browser else { continue }
+                rows += try connection.rows(listEndpoint, range + [.text(handle.text + " "), .text(handle.text + "!")])
+                    .map(DeviceRow.init)
             }
             return Array(rows.sorted { $0.record.sliceKey < $1.record.sliceKey }.prefix(limit))
         }
@@ -268,7 +272,7 @@ extension SQLDeviceStore {
         return AudienceCount(targets: min(count, limit), isComplete: count <= limit && cursor >= .last)
     }
 
-    static let listStatements = [listAll, listTag, listHandle]
+    static let listStatements = [listAll, listTag, listHandle, listEndpoint]
 
     private static let listAll = SQLStatement(
         composed: """
@@ -286,6 +290,13 @@ extension SQLDeviceStore {
         composed: """
             SELECT \(DeviceRow.columns) FROM devices
             WHERE +hub_id = $1 AND slice_key > $2 AND handle = $4 AND ($5 = '' OR platform = $5) AND \(isSeen("platform"))
+            ORDER BY slice_key LIMIT $3
+            """)
+
+    private static let listEndpoint = SQLStatement(
+        composed: """
+            SELECT \(DeviceRow.columns) FROM devices
+            WHERE +hub_id = $1 AND slice_key > $2 AND handle > $4 AND handle < $5 AND platform = 'browser'
             ORDER BY slice_key LIMIT $3
             """)
 

@@ -28,9 +28,7 @@ public struct SQLHubStore: HubStore {
             guard try Self.find(name.folded, connection) == nil else { return nil }
             let id = try Self.insert(name.folded, title: name.text, connection, at: now)
             try Self.describe(id, content.details ?? HubDetails(), connection)
-            if case .set(let sealed) = content.credential {
-                try connection.run(Self.setCredential, [.integer(id.number), .text(sealed)])
-            }
+            try Self.write(content.credentials, of: id, connection)
             for rule in content.rules ?? [] { try Self.write(rule, of: id, connection) }
             if let entry { try AuditRows.insert(entry, connection) }
             return try Self.record(of: id, connection)
@@ -61,11 +59,8 @@ public struct SQLHubStore: HubStore {
                 throw ServiceError(.conflict, "the hub was changed meanwhile; read it and do it again")
             }
             if let details = change.details { try Self.describe(id, details, connection) }
-            switch change.credential {
-            case .keep: break
-            case .remove: try connection.run(Self.setCredential, [.integer(id.number), .null])
-            case .set(let sealed):
-                try connection.run(Self.setCredential, [.integer(id.number), .text(sealed)])
+            try Self.write(change.credentials, of: id, connection)
+            if change.credentials.values.contains(where: { $0 != nil }) {
                 try Self.wake(id, at: now + HubCatalog.freshness, connection)
             }
             if let rules = change.rules {
@@ -87,6 +82,15 @@ public struct SQLHubStore: HubStore {
         let values: [SQLValue] = [.integer(id.number), .integer(moment.milliseconds)]
         try connection.run(wakeSlices, values)
         try connection.run(wakeTargets, values)
+    }
+
+    private static func write(
+        _ credentials: [Platform: String?], of id: HubID, _ connection: any SQLConnection
+    ) throws {
+        for (platform, sealed) in credentials {
+            guard let statement = setCredential[platform] else { continue }
+            try connection.run(statement, [.integer(id.number), .optional(sealed)])
+        }
     }
 
     /// Counts the version up; `false` when there is no such hub.
@@ -122,15 +126,17 @@ public struct SQLHubStore: HubStore {
     private static func record(_ row: SQLRow) throws -> HubRecord {
         let title = try row.optionalText(2) ?? row.text(1)
         guard let name = HubName(title) else { throw SQLFault.unexpectedColumn(2) }
-        let created = Timestamp(milliseconds: try row.integer(7))
+        let created = Timestamp(milliseconds: try row.integer(6))
+        var sealed: [Platform: String] = [:]
+        for (place, column) in credentialColumns.enumerated() { sealed[column.platform] = try row.optionalText(9 + place) }
         return HubRecord(
             id: HubID(try row.integer(0)), name: name,
             details: HubDetails(
                 userMetadata: try row.optionalText(3),
                 registrationLifetime: try row.optionalInteger(4).map(Duration.milliseconds),
                 allowsProtectedTags: try row.integer(5) != 0),
-            sealedAPNs: try row.optionalText(6), createdAt: created,
-            updatedAt: try row.optionalInteger(8).map(Timestamp.init(milliseconds:)) ?? created, version: try row.integer(9))
+            sealedCredentials: sealed, createdAt: created,
+            updatedAt: try row.optionalInteger(7).map(Timestamp.init(milliseconds:)) ?? created, version: try row.integer(8))
     }
 }
 
@@ -272,10 +278,10 @@ extension SQLHubStore {
 extension SQLHubStore {
     static let all =
         [
-            select, insert, describe, setCredential, selectNamed, selectNumbered, selectPage, count, rewrite, selectRules,
+            select, insert, describe, selectNamed, selectNumbered, selectPage, count, rewrite, selectRules,
             upsertRule, setPrimaryKey, setSecondaryKey, deleteRule, deleteRules, wakeSlices, wakeTargets, remove, selectRemoved,
             setCleared,
-        ] + clearing
+        ] + clearing + setCredential.values
 
     private static let select = SQLStatement("SELECT hub_id FROM hubs WHERE name = $1")
 
@@ -289,11 +295,19 @@ extension SQLHubStore {
     private static let describe = SQLStatement(
         "UPDATE hubs SET user_metadata = $2, registration_lifetime = $3, allows_protected_tags = $4 WHERE hub_id = $1")
 
-    private static let setCredential = SQLStatement("UPDATE hubs SET apns_credential = $2 WHERE hub_id = $1")
+    /// Where the sealed credentials lie.
+    private static let credentialColumns: [(platform: Platform, name: String)] = [
+        (.apns, "apns_credential"), (.browser, "browser_credential"), (.fcmv1, "fcm_credential"),
+    ]
+
+    private static let setCredential = Dictionary(
+        uniqueKeysWithValues: credentialColumns.map {
+            ($0.platform, SQLStatement(composed: "UPDATE hubs SET \($0.name) = $2 WHERE hub_id = $1"))
+        })
 
     private static let columns = """
-        SELECT hub_id, name, title, user_metadata, registration_lifetime, allows_protected_tags, apns_credential, created_at, updated_at,
-            version FROM hubs WHERE removed_at IS NULL
+        SELECT hub_id, name, title, user_metadata, registration_lifetime, allows_protected_tags, created_at, updated_at, version,
+            \(credentialColumns.map(\.name).joined(separator: ", ")) FROM hubs WHERE removed_at IS NULL
         """
 
     private static let selectNamed = SQLStatement(composed: columns + " AND name = $1")
@@ -338,11 +352,11 @@ extension SQLHubStore {
 
     /// A name with a colon is no hub's, so the old one is free at once.
     private static let remove = SQLStatement(
-        """
-        UPDATE hubs SET name = 'removed:' || CAST(hub_id AS TEXT), title = NULL, user_metadata = NULL, apns_credential = NULL,
-            removed_at = $2, version = version + 1 WHERE name = $1 AND removed_at IS NULL
-        RETURNING hub_id
-        """)
+        composed: """
+            UPDATE hubs SET name = 'removed:' || CAST(hub_id AS TEXT), title = NULL, user_metadata = NULL,
+                \(credentialColumns.map { "\($0.name) = NULL" }.joined(separator: ", ")), removed_at = $2, version = version + 1 WHERE name = $1 AND removed_at IS NULL
+            RETURNING hub_id
+            """)
 
     private static let selectRemoved = SQLStatement(
         "SELECT hub_id, removed_at FROM hubs WHERE removed_at IS NOT NULL AND is_cleared = 0 ORDER BY hub_id")

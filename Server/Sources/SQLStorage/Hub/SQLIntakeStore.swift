@@ -9,10 +9,16 @@ public struct SQLIntakeStore: IntakeStore {
 
     public init(_ database: any SQLDatabase) { self.database = database }
 
-    public func compile(_ audience: TagExpression?, in hub: HubID, limit: Int) async throws -> CompiledAudience {
+    public func compile(
+        _ audience: TagExpression?, in hub: HubID, limit: Int, counting entries: [String]
+    ) async throws -> CompiledAudience {
         try await database.reading { connection in
             let query = try AudienceIndex.query(audience, hub, connection)
-            return CompiledAudience(query: query, size: try AudienceIndex.size(query, hub, limit: limit, connection))
+            return CompiledAudience(
+                query: query, size: try AudienceIndex.size(query, hub, limit: limit, connection),
+                entrySizes: try entries.reduce(into: [:]) {
+                    $0[$1] = try AudienceIndex.count($1, hub, limit: limit, connection)
+                })
         }
     }
 
@@ -211,8 +217,8 @@ extension SQLIntakeStore {
     private static let insertSlice = SQLStatement(
         """
         INSERT INTO slices (hub_id, notification_id, slice, cursor_key, last_key, weight, walked, failures, ready_at,
-            pushes_per_second, epoch, moment, expires_at, audience_query)
-        VALUES ($1, $2, $3, $4, $5, $6, 0, 0, $7, $8, 0, $9, $10, $11)
+            pushes_per_second, epoch, moment, expires_at, audience_query, platform)
+        VALUES ($1, $2, $3, $4, $5, $6, 0, 0, $7, $8, 0, $9, $10, $11, $12)
         """)
     private static let insertKey = SQLStatement(
         """
@@ -270,27 +276,35 @@ private struct NewSlice {
     /// The slice's part of the send's pace.
     var share: Int?
     var wave: SendWave?
+    /// Of a slice for another platform than that of the message's format.
+    var part: PlatformPart?
 
     func values(_ number: Int, of send: AcceptedSend) -> [SQLValue] {
         [
             .integer(send.hub.number), .text(send.id.text), .integer(Int64(number)), .integer(range.after.number),
             .integer(range.last.number), .integer(weight.rawValue),
             .integer((wave.map { max($0.moment, send.enqueuedAt) } ?? send.dueAt).milliseconds), .optional(share.map(Int64.init)),
-            .optional(wave?.moment.milliseconds), .optional(wave?.expiresAt?.milliseconds), .optional(wave?.query.stored),
+            .optional(wave?.moment.milliseconds), .optional(wave?.expiresAt?.milliseconds),
+            .optional((part?.query ?? wave?.query)?.stored), .optional(part?.platform.rawValue),
         ]
     }
 }
 
 extension AcceptedSend {
-    /// The slices of all waves, or those of a send that is due everywhere at once.
+    /// The slices of all waves, or those of a send that is due everywhere at once, for each platform.
     fileprivate var allSlices: [NewSlice] {
-        waves.isEmpty ? slices(slices, nil) : waves.flatMap { slices($0.slices, $0) }
+        let waves = waves.isEmpty ? [nil] : waves.map(SendWave?.some)
+        let pace = others.rest(of: pushesPerSecond)
+        return waves.flatMap { wave in
+            slices(wave?.slices ?? slices, pace: pace, wave, nil)
+                + others.flatMap { slices($0.slices, pace: $0.pushesPerSecond, wave, $0) }
+        }
     }
 
-    private func slices(_ plan: SlicePlan, _ wave: SendWave?) -> [NewSlice] {
+    private func slices(_ plan: SlicePlan, pace: Int?, _ wave: SendWave?, _ part: PlatformPart?) -> [NewSlice] {
         plan.ranges.enumerated().map { number, range in
             NewSlice(
-                range: range, weight: plan.weight, share: pushesPerSecond.map { plan.share(of: $0, slice: number) }, wave: wave)
+                range: range, weight: plan.weight, share: pace.map { plan.share(of: $0, slice: number) }, wave: wave, part: part)
         }
     }
 }

@@ -254,7 +254,7 @@ extension SQLSliceQueue {
             guard let row = try connection.row(Self.selectSend, Self.key(request.lease)) else { return nil }
             var page = try Self.page(row)
             guard !page.state.isFinal else { return page }
-            let audience = try Self.audience(row, page.message.format, request)
+            let audience = try Self.audience(row, page.message, request)
             page.pendingCount = Int(try row.integer(12))
             let canWalk = page.pendingCount < request.pendingLimit && request.lease.cursor < request.lease.last
             let prefersWalk = canWalk && request.turn == .walk
@@ -278,10 +278,15 @@ extension SQLSliceQueue {
     /// A page without work: what the row says of the send.
     private static func page(_ row: SQLRow) throws -> SlicePage {
         guard let state = NotificationState(rawValue: try row.text(0)) else { throw SQLFault.unexpectedColumn(0) }
-        let message = AcceptedMessage(
+        let format = SendFormat(stored: try row.text(10))
+        let platform = try row.optionalText(20).map(Platform.init(rawValue:))
+        var message = AcceptedMessage(
             body: try row.bytes(1), pushType: try row.text(2), priority: Int(try row.integer(3)),
-            format: SendFormat(stored: try row.text(10)), collapseID: try row.optionalText(4),
+            format: format == .template ? format : platform.map(SendFormat.native) ?? format, collapseID: try row.optionalText(4),
             expiresAt: try row.optionalInteger(6).map(Timestamp.init(milliseconds:)), topic: try row.optionalText(5))
+        if let platform {
+            if case .native(let own) = format { message.bodyPlatform = own } else { message.templatePlatform = platform }
+        }
         var page = SlicePage(
             state: state, message: message, pushesPerSecond: try row.optionalInteger(9).map(Int.init), work: .wait,
             pendingCount: 0, nextPendingAt: nil)
@@ -292,11 +297,12 @@ extension SQLSliceQueue {
     }
 
     /// What the audience is read by; `nil` for a direct send.
-    private static func audience(_ row: SQLRow, _ format: SendFormat, _ request: PageRequest) throws -> SendAudience? {
+    private static func audience(_ row: SQLRow, _ message: AcceptedMessage, _ request: PageRequest) throws -> SendAudience? {
         guard try row.integer(11) == 0 else { return nil }
         let slice = request.lease.id
         return SendAudience(
-            hub: slice.hub, query: try query(try row.optionalText(14), of: try row.optionalText(7)), format: format,
+            hub: slice.hub, query: try query(try row.optionalText(14), of: try row.optionalText(7)), format: message.format,
+            templates: message.platform,
             // Every send that is leased has one.
             mark: try row.optionalInteger(8).map(OrderNumber.init) ?? .last, now: request.now,
             wave: try row.optionalInteger(15).map {
@@ -355,7 +361,7 @@ extension SQLSliceQueue {
             (SELECT COUNT(*) FROM pending_targets p
                 WHERE p.hub_id = s.hub_id AND p.notification_id = s.notification_id AND p.slice = s.slice),
             COALESCE(s.moment, n.due_at), COALESCE(s.audience_query, n.audience_query), s.moment,
-            n.languages, n.frequency_cap, n.split, n.reports_outcomes
+            n.languages, n.frequency_cap, n.split, n.reports_outcomes, s.platform
         FROM slices s JOIN notifications n ON n.hub_id = s.hub_id AND n.notification_id = s.notification_id
         WHERE s.hub_id = $1 AND s.notification_id = $2 AND s.slice = $3 AND s.epoch = $4 AND s.owner IS NOT NULL
         """)

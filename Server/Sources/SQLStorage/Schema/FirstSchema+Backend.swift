@@ -287,6 +287,9 @@ extension FirstSchema {
                 ended_at \(integer),
                 work_at \(integer),
                 claimed_until \(integer),
+                channel_id \(integer),
+                urgent_full_at \(integer) NOT NULL,
+                demoted \(integer) NOT NULL,
                 PRIMARY KEY (app_id, activity_id));
             CREATE INDEX activities_by_work ON activities (app_id, work_at, activity_id) WHERE work_at IS NOT NULL;
             CREATE INDEX activities_by_owner ON activities (app_id, owner_id, activity_id);
@@ -294,6 +297,22 @@ extension FirstSchema {
             CREATE INDEX activities_of_owner_that_go_on ON activities (app_id, owner_id) WHERE phase = 'active';
             CREATE UNIQUE INDEX activities_by_repeat_key ON activities (app_id, owner_id, repeat_key) WHERE repeat_key IS NOT NULL;
             CREATE INDEX activities_by_end ON activities (app_id, ended_at, activity_id) WHERE ended_at IS NOT NULL;
+            CREATE INDEX activities_by_channel ON activities (app_id, channel_id, activity_id) WHERE channel_id IS NOT NULL;
+            """,
+            // One broadcast channel that exists at APNs under the id `apns_channel`. From `remove_at` on it is deleted there, and here after that.
+            """
+            CREATE TABLE channels (
+                app_id \(integer) NOT NULL,
+                channel_id \(integer) NOT NULL,
+                owner_id \(integer) NOT NULL,
+                name \(text),
+                apns_channel \(text) NOT NULL,
+                keeps_latest \(integer) NOT NULL,
+                created_at \(integer) NOT NULL,
+                remove_at \(integer),
+                PRIMARY KEY (app_id, channel_id));
+            CREATE INDEX channels_by_owner ON channels (app_id, owner_id, channel_id);
+            CREATE INDEX channels_to_remove ON channels (app_id, remove_at, channel_id) WHERE remove_at IS NOT NULL;
             """,
             // One token that an installation has beside its own (`InstallationToken`), as its user reported it; one of an activity is here
             // before the system has given its `handle`. `token_key` is the record with the kind. `revision` is the one that the device

@@ -16,6 +16,8 @@ extension FirstSchema {
                 registration_lifetime \(integer),
                 allows_protected_tags \(integer) NOT NULL DEFAULT 0,
                 apns_credential \(text),
+                browser_credential \(text),
+                fcm_credential \(text),
                 version \(integer) NOT NULL DEFAULT 1,
                 created_at \(integer) NOT NULL,
                 updated_at \(integer),

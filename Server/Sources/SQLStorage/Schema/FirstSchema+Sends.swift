@@ -106,8 +106,9 @@ extension FirstSchema {
             // From `ready_at` on a node may lease it, the earliest first; `epoch` counts the leases, so that a node whose lease has run out
             // writes nothing more. `pushes_per_second` is the share of the send's pace, and `wait` says what the slice waits for.
             //
-            // Of a send by local time a slice has only the devices that are due at its `moment`. `expires_at` and `audience_query` stand
-            // in place of those of the send.
+            // Of a send by local time a slice has only the devices that are due at its `moment`. Of a send to every platform it has only
+            // those of its `platform`; absent is that of the send's format. `expires_at` and `audience_query` stand in place of those of
+            // the send.
             """
             CREATE TABLE slices (
                 hub_id \(integer) NOT NULL,
@@ -128,6 +129,7 @@ extension FirstSchema {
                 moment \(integer),
                 expires_at \(integer),
                 audience_query \(text),
+                platform \(text),
                 PRIMARY KEY (hub_id, notification_id, slice));
             CREATE INDEX slices_by_hub_turn ON slices (weight, hub_id, ready_at);
             CREATE INDEX slices_free ON slices (weight, ready_at) WHERE owner IS NULL;

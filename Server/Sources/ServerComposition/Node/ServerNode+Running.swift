@@ -51,7 +51,7 @@ extension ServerNode {
         var names: [String] = []
         var last: HubName?
         while let page = try? await storage.hubs.hubs(after: last), let end = page.last {
-            names += page.filter { $0.sealedAPNs == nil }.map(\.name.text)
+            names += page.filter { $0.sealedCredentials[.apns] == nil }.map(\.name.text)
             last = end.name
         }
         guard !names.isEmpty else { return }
@@ -190,7 +190,7 @@ extension ServerNode {
         let proxies = settings.listening.trustedProxies
         let warning = ProxyWarning(logger: logger)
         let backendOptions = BackendHTTPOptions(
-            clock: options.clock, requestLimit: settings.listening.requestLimit,
+            version: ClarionVersion.current, clock: options.clock, requestLimit: settings.listening.requestLimit,
             cookie: SessionCookie(isSecure: settings.listening.isReachedOverTLS),
             isTrustedProxy: { address in proxies.contains { $0.contains(address) } },
             onUntrustedForwarding: { warning.forwarded(by: $0) })
@@ -246,6 +246,7 @@ extension ServerNode {
         // Every route has its own limit below this one: contents, and the files of imports.
         let largestFile = Int(clamping: settings.hubBounds.jobFileBytes) + 1 << 20
         service.maximumBodyBytes = max(BackendHTTPOptions.bodyLimit(contentLimit: settings.contentLimit), largestFile, 128 << 20)
+        service.webOrigins = WebOrigins(settings.webPush.origins, below: BackendRoutes.prefixes)
         service.requiresTLS = settings.listening.tls?.files != nil
         // A page of another site could point a name of its own at this machine; only names of this machine get an answer.
         let names = settings.listening.tls?.names ?? []

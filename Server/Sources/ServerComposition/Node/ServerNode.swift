@@ -84,6 +84,7 @@ public struct ServerNode: Sendable {
     ) async throws {
         var options = options
         options.clock = storage.clock
+        let clock = options.clock
         self.settings = settings
         self.options = options
         self.storage = storage
@@ -99,11 +100,9 @@ public struct ServerNode: Sendable {
             try ServerCertificate(settings, tls, clock: options.clock, logger: logger)
         }
         webhookClient = try WebhookClient(
-            allowing: settings.webhooks.networks, trustRootsPath: settings.webhooks.trustRootsPath, clock: options.clock,
-            group: group)
+            allowing: settings.webhooks.rule, trustRootsPath: settings.webhooks.trustRootsPath, clock: clock, group: group)
         delivery = try NodeDelivery(
-            settings, catalog: catalog, clock: options.clock, group: group, observer: options.clientObserver, logger: logger)
-        let clock = options.clock
+            settings, catalog: catalog, clock: clock, group: group, observer: options.clientObserver, logger: logger)
         let observer = HubObservers(
             observers: [PushMetrics(factory: options.metrics, clock: clock)] + [options.hubObserver].compactMap(\.self))
         let stores = storage.hubStores
@@ -121,16 +120,17 @@ public struct ServerNode: Sendable {
         jobs = Self.jobs(storage, dispatch, clock, options.metrics, logger, makeServed)
         dispatcher = Dispatcher(
             queue: storage.sliceQueue, transport: delivery.transport, clock: options.clock,
-            settings: dispatch, signal: signal, observer: observer,
-            logger: logger)
+            settings: dispatch, signal: signal, observer: observer, logger: logger)
         remoteHub = try Self.remoteHub(settings, options, group, logger)
-        let environments = remoteHub == nil ? Self.pushEnvironments(settings, of: storage.hub, catalog) : nil
+        let own = remoteHub == nil ? storage.hub : nil
+        let environments = own.map { Self.pushEnvironments(settings, of: $0, catalog) }
         do {
             tokens = try await Self.tokens(settings, storage, options.clock, group, logger)
             provider = try await Self.provider(settings, storage, options.clock, group, logger)
-            let managed = ManagedHubs(registry: storage.hubs, catalog: catalog, transport: delivery.transport)
+            let managed = ManagedHubs(
+                registry: storage.hubs, catalog: catalog, transport: delivery.transport, own: own)
             backend = try await Self.backend(
-                settings, options, storage, remoteHub ?? hub, managed, environments, tokens, provider, logger)
+                settings, options, storage, remoteHub ?? hub, managed, delivery, environments, tokens, provider, logger)
             let picture = try DefaultPictureKeeper(settings, backend: backend, clock: clock, logger: logger)
             pictureToStore = try await picture.store() ? nil : picture
         } catch {
@@ -209,6 +209,7 @@ extension ServerNode {
 
     static func backend(
         _ settings: Settings, _ options: NodeOptions, _ storage: NodeStorage, _ hub: any HubSending, _ hubs: ManagedHubs,
+        _ delivery: NodeDelivery,
         _ environments: (@Sendable () async -> [String]?)?, _ tokens: TokenVerifier?, _ provider: ProviderSignIn?,
         _ logger: Logger
     ) async throws -> RichPushBackend {
@@ -221,7 +222,9 @@ extension ServerNode {
                 authenticator: try await authenticator(settings, options, store, hasher), hasher: hasher,
                 ticketSigner: storage.tickets, observer: options.backendObserver, logger: logger,
                 pushEnvironments: environments,
-                hubs: hubs, tokens: tokens, provider: provider, nodeSettings: settings.report.nodeSettings,
+                hubs: hubs,
+                channels: settings.remoteHub == nil ? delivery.transport.channels(of: storage.hub) : nil, tokens: tokens,
+                provider: provider, nodeSettings: settings.report.nodeSettings,
                 workload: workload(settings, storage, options.clock),
                 webhookSecrets: storage.webhookSecrets, timeCodes: storage.timeCodes))
     }
@@ -241,8 +244,10 @@ extension ServerNode {
     ) -> @Sendable () async -> [String]? {
         let apns = settings.apns
         return {
-            guard let credential = try? await catalog.credential(of: hub) else { return nil }
-            if let own = credential.apns { return [own.environment.rawValue] }
+            do {
+                let own = try await catalog.credential(of: hub, for: .apns)?.value.apns
+                if let own { return [own.environment.rawValue] }
+            } catch { return nil }
             return apns.credential == nil ? [] : [apns.environment.rawValue]
         }
     }

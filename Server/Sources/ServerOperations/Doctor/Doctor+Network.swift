@@ -156,7 +156,7 @@ extension Doctor {
         settings.pushDeadline = .seconds(30)
         let maker = APNsClientMaker(
             forCommand: settings, logger: Logger(label: "doctor") { _ in SwiftLogNoOpLogHandler() })
-        let client = try maker.client(credential, settings.apns.environment)
+        let client = try maker.clients(credential, settings.apns.environment).pushes
         var random = SystemRandomNumberGenerator()
         let token = (0..<8).map { _ in String(random.next(upperBound: UInt32.max), radix: 16).leftPadded(to: 8) }.joined()
         let push = APNsPush(

@@ -16,7 +16,8 @@ public struct HubAdministration: Sendable {
         /// Its rules; the keys are not shown.
         public var rules: [AccessRule]
         /// What is known of its credential for APNs; absent means that of the node.
-        public var apns: HubAPNsCredential?
+        /// Its own, by platform.
+        public var credentials: [Platform: HubCredential]
         public var deviceCount: Int
     }
 
@@ -52,7 +53,9 @@ public struct HubAdministration: Sendable {
             let record = try await Self.record(name, storage)
             return Overview(
                 record: record, rules: try await storage.hubs.rules(of: name),
-                apns: try storage.hubs.apnsCredential(of: record),
+                credentials: try record.sealedCredentials.reduce(into: [:]) { found, sealed in
+                    found[sealed.key] = try storage.hubs.credential(of: record, for: sealed.key)
+                },
                 deviceCount: try await storage.hubStores.devices.count(in: record.id))
         }
     }
@@ -85,10 +88,10 @@ public struct HubAdministration: Sendable {
         }
     }
 
-    /// Sets the credential of a hub for APNs after a look at it, or removes it.
-    public func setAPNs(_ credential: HubAPNsCredential?, of name: HubName) async throws {
+    /// Sets a credential of a hub after a look at it, or removes it.
+    public func setCredential(_ credential: HubChange.Credential, of name: HubName) async throws {
         try await withStorage { storage in
-            let change = HubChange(apns: credential.map { .set($0) } ?? .remove)
+            let change = HubChange(credentials: [credential])
             _ = try await storage.hubs.update(
                 name, with: change, audit: Self.entry(.hubChanged, name, storage, details: change.words()))
         }

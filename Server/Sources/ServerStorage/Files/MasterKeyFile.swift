@@ -50,7 +50,7 @@ package enum MasterKeyFile {
             """)
     }
 
-    /// Whether the database has anything that a master key sealed: rules for all hubs, or rules or the credential of a hub.
+    /// Whether the database has anything that a master key sealed: rules for all hubs, or rules or credentials of a hub.
     package static func holdsSecrets(_ database: any SQLDatabase) async throws -> Bool {
         let store = SQLHubStore(database)
         guard try await store.rules(of: nil).isEmpty else { return true }
@@ -58,7 +58,7 @@ package enum MasterKeyFile {
         while true {
             let hubs = try await store.records(after: last, limit: 100)
             for hub in hubs {
-                guard hub.sealedAPNs == nil, try await store.rules(of: hub.id).isEmpty else { return true }
+                guard hub.sealedCredentials.isEmpty, try await store.rules(of: hub.id).isEmpty else { return true }
             }
             guard let next = hubs.last?.name else { return false }
             last = next

@@ -11,7 +11,8 @@ import struct RichPushModel.Tag
 public enum ActivityStorePromises {
     /// Every promise.
     public static let all: [StoragePromise<any BackendStore>] = [
-        keeps, repeats, changes, claims, publishes, postpones, stamps, keepsTokens, followers, catchesUp, foreign, ends, removes,
+        keeps, repeats, changes, claims, publishes, postpones, stamps, keepsTokens, facts, followers, catchesUp, foreign, ends,
+        removes,
         goesWithUser,
     ]
 
@@ -30,7 +31,7 @@ public enum ActivityStorePromises {
     }
 
     private static func claim(at second: Int64, in store: any BackendStore) async throws -> [ActivityClaim] {
-        try await store.claimActivities(at: Sample.time(second), until: Sample.time(second + 60), limit: 10)
+        try await store.claimActivities(onChannels: false, at: Sample.time(second), until: Sample.time(second + 60), limit: 10)
     }
 
     /// A device with the tag `news`, and its record.
@@ -133,7 +134,13 @@ public enum ActivityStorePromises {
         try await store.postponeActivity(first, until: Sample.time(7), fault: "the hub is away")
         #expect(try await store.activity(made.id)?.fault == "the hub is away")
         #expect(try await claim(at: 6, in: store).isEmpty)
-        #expect(try await claim(at: 7, in: store).count == 1)
+        let second = try #require(try await claim(at: 7, in: store).first)
+        _ = try await store.changeActivity(
+            made.id, revision: 1, to: first.activity.draft.content, phase: .active, due: Sample.time(9), at: Sample.time(8),
+            audit: nil)
+        try await store.postponeActivity(second, until: nil, fault: "it is refused")
+        #expect(try await claim(at: 9, in: store).count == 1, "the change is due")
+        #expect(try await store.activity(made.id)?.fault == nil)
     }
 
     private static let stamps = StoragePromise<any BackendStore>(
@@ -142,7 +149,8 @@ public enum ActivityStorePromises {
         _ = try await add(from: try await Sample.user("ann", in: store), in: store)
         var stamps: [Int64] = []
         for second in [100, 100, 0, 200] as [Int64] {
-            let claims = try await store.claimActivities(at: Sample.time(second), until: Sample.time(second), limit: 1)
+            let claims = try await store.claimActivities(
+                onChannels: false, at: Sample.time(second), until: Sample.time(second), limit: 1)
             stamps += claims.map(\.activity.stamp)
             for claim in claims { try await store.postponeActivity(claim, until: Sample.start, fault: "") }
         }
@@ -170,6 +178,29 @@ public enum ActivityStorePromises {
         #expect(try await store.tokens(of: record, user: ann.id).isEmpty)
     }
 
+    private static let facts = StoragePromise<any BackendStore>(
+        "a device's consent, token and state are kept, and without consent its start tokens go"
+    ) { store in
+        let (ann, bob) = (try await Sample.user("ann", in: store), try await Sample.user("bob", in: store))
+        let record = try await device("d", of: ann, handle: 1, in: store)
+        let made = try await add(from: ann, in: store)
+        func facts(_ user: User) async throws -> DeviceActivityFacts {
+            try await store.facts(ofActivity: made.id, type: "Trip", on: record, user: user.id)
+        }
+        #expect(try await facts(ann) == DeviceActivityFacts())
+        var said = report(made.id, token: 5, revision: 1)
+        said.permission = .rareUpdates
+        _ = try await store.store(said, of: record, user: ann.id, at: Sample.time(2))
+        let known = DeviceActivityFacts(
+            state: .active, revision: 1, permission: .rareUpdates, startTokenAt: Sample.time(1), hasReported: true)
+        #expect(try await facts(ann) == known)
+        #expect(try await facts(bob) == DeviceActivityFacts(), "it is another user's")
+        let refusal = DeviceActivities(
+            tokens: [], replacesControls: false, permission: .off, activities: [], mark: 2)
+        _ = try await store.store(refusal, of: record, user: ann.id, at: Sample.time(3))
+        #expect(try await facts(ann) == DeviceActivityFacts(permission: .off, hasReported: true))
+    }
+
     private static let followers = StoragePromise<any BackendStore>(
         "devices count by their state, and one that no longer lists the activity does not"
     ) { store in
@@ -192,6 +223,7 @@ public enum ActivityStorePromises {
     ) { store in
         let ann = try await Sample.user("ann", in: store)
         let record = try await device("d", of: ann, handle: 1, in: store)
+        try await store.end(DeviceChange(record, mark: 1))
         let made = try await add(from: ann, in: store)
         func due(_ second: Int64) async throws -> [ActivityCatchUp] {
             try await store.claimCatchUps(at: Sample.time(second), until: Sample.time(second + 1), limit: 9)
@@ -208,6 +240,12 @@ public enum ActivityStorePromises {
         #expect(second.mark == 3)
         try await store.endCatchUp(second)
         #expect(try await due(600).isEmpty)
+        let change = DeviceChange(record, mark: 4)
+        try await store.begin(change, at: Sample.time(601))
+        _ = try await store.store(report(made.id, token: 8, mark: 4), of: record, user: ann.id, at: Sample.time(601))
+        #expect(try await due(601).isEmpty, "the hub may not have the token")
+        try await store.end(change)
+        #expect(try await due(601).map(\.mark) == [4])
     }
 
     private static let foreign = StoragePromise<any BackendStore>(
@@ -222,12 +260,12 @@ public enum ActivityStorePromises {
         #expect(try await store.store(report(99, token: 5), of: record, user: ann.id, at: Sample.start) == [99])
     }
 
-    private static let ends = StoragePromise<any BackendStore>("what is too old ends by itself, without a push") { store in
+    private static let ends = StoragePromise<any BackendStore>("what is too old ends by itself, and its end is due") { store in
         let made = try await add(from: try await Sample.user("ann", in: store), in: store)
         #expect(try await store.endActivities(createdBefore: Sample.start, at: Sample.time(9), limit: 9) == 0)
         #expect(try await store.endActivities(createdBefore: Sample.time(1), at: Sample.time(9), limit: 9) == 1)
         #expect(try await store.activity(made.id)?.endedAt == Sample.time(9))
-        #expect(try await claim(at: 600, in: store).isEmpty)
+        #expect(try await claim(at: 9, in: store).map(\.activity.phase) == [.ended])
     }
 
     private static let removes = StoragePromise<any BackendStore>(

@@ -6,6 +6,7 @@ public enum BackendStorePromises {
     public static let all: [StoragePromise<any BackendStore>] =
         UserStorePromises.all + BindingStorePromises.all + ContentCatalogPromises.all + NotificationStorePromises.all
         + ReadingStorePromises.all + SignInCountPromises.all + KeyStorePromises.all + AuditStorePromises.all
-        + TokenStorePromises.all + ScheduleStorePromises.all + ActivityStorePromises.all + WebhookStorePromises.all
+        + TokenStorePromises.all + ScheduleStorePromises.all + ActivityStorePromises.all
+        + ChannelStorePromises.all + WebhookStorePromises.all
         + ConsoleStorePromises.all + TemplateStorePromises.all
 }

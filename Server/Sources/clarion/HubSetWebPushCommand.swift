@@ -1,0 +1,54 @@
+import ArgumentParser
+import CommandLineSupport
+import PushHub
+import WebPushProtocol
+
+#if canImport(FoundationEssentials)
+    import FoundationEssentials
+#else
+    import Foundation
+#endif
+
+struct HubSetWebPushCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "set-web-push",
+        abstract: "Set a hub's own key pair for the push services of browsers. It is stored sealed and never shown.",
+        discussion: "Browsers that subscribed with another key get nothing any more until they subscribe again.")
+
+    @Argument(help: "The hub.", transform: HubName.argument)
+    var name: HubName
+
+    @Option(help: "Where a private VAPID key lies, as clarion web-push-key prints it.")
+    var keyPath: String?
+
+    @Option(help: "Where the operator of a push service reaches you: mailto: with an address, or an https address.")
+    var subject: String?
+
+    @Flag(help: "Remove the hub's own keys, so that the node's hold again.")
+    var remove = false
+
+    @OptionGroup var node: NodeArguments
+
+    func validate() throws {
+        guard remove != (keyPath != nil) else { throw ValidationError("give --key-path or --remove") }
+        guard remove == (subject == nil) else { throw ValidationError("--subject belongs to --key-path") }
+    }
+
+    func run() async throws {
+        let hubs = try node.hubs()
+        try await hubs.setCredential(remove ? .remove(.browser) : .set(.browser(credential())), of: name)
+        print(remove ? "hub \(name) uses the node's keys for browsers" : "hub \(name) has keys for browsers of its own")
+    }
+
+    private func credential() throws -> HubBrowserCredential {
+        let path = keyPath ?? ""
+        guard let data = FileManager.default.contents(atPath: path), data.count <= 1_000 else {
+            throw ValidationError("\(path) cannot be read")
+        }
+        let words = String(decoding: data, as: UTF8.self).split(whereSeparator: \.isWhitespace)
+        guard words.count == 1, let key = VAPIDKey(privateText: words[0]) else {
+            throw ValidationError("\(path) is not one key of 43 letters of Base64")
+        }
+        return HubBrowserCredential(subject: subject ?? "", publicKey: key.publicText, privateKey: key.privateText)
+    }
+}
