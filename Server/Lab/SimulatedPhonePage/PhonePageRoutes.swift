@@ -11,6 +11,7 @@ import ServiceErrors
 ///
 /// - `GET /phone` and `GET /phone/{phone}`: the page with all phones, or with one alone;
 /// - `GET /phone/assets/{file}`: its files, embedded in the program;
+/// - `GET /phone-worker.js`: the service worker with which it makes the browser a device too;
 /// - `GET /phone/phones`: which phones there are;
 /// - `GET /phone/events` and `GET /phone/{phone}/events`: snapshots and story as server-sent events, of all phones or of one;
 /// - `POST /phone/{phone}/actions`: a user action, as JSON;
@@ -38,6 +39,7 @@ public struct PhonePageRoutes: Sendable {
 
     /// Adds the routes.
     public func addRoutes(to router: some RouterMethods<ServiceRequestContext>) {
+        PhoneWorkerRoute().addRoute(to: router)
         let group = router.group("phone").add(middleware: CrossSiteGuard())
         group.get { request, context in try assets.page(for: request, context: context) }
         group.get("assets/:file") { request, context in
@@ -183,7 +185,9 @@ private struct PhonePageAssets: Sendable {
     }
 
     private static let styles: [String: [UInt8]] = [
-        "activities": PackageResources.activities_css, "app": PackageResources.app_css, "compose": PackageResources.compose_css,
+        "activities": PackageResources.activities_css, "android": PackageResources.android_css,
+        "app": PackageResources.app_css, "browser": PackageResources.browser_css,
+        "compose": PackageResources.compose_css,
         "content": PackageResources.content_css, "controls": PackageResources.controls_css, "desk": PackageResources.desk_css,
         "frame": PackageResources.frame_css, "notices": PackageResources.notices_css, "panel": PackageResources.panel_css,
         "springboard": PackageResources.springboard_css, "story": PackageResources.story_css,
@@ -194,6 +198,7 @@ private struct PhonePageAssets: Sendable {
         "about": PackageResources.about_js, "activities": PackageResources.activities_js, "actors": PackageResources.actors_js,
         "announce": PackageResources.announce_js,
         "app": PackageResources.app_js, "bodytext": PackageResources.bodytext_js,
+        "browser": PackageResources.browser_js,
         "compose": PackageResources.compose_js,
         "connection": PackageResources.connection_js,
         "content": PackageResources.content_js, "controls": PackageResources.controls_js, "cover": PackageResources.cover_js,
@@ -219,9 +224,11 @@ private struct PhonePageAssets: Sendable {
         return answer(asset, to: request)
     }
 
-    /// Everything comes from this server, nothing inline; the page is in no frame, and its forms go nowhere.
+    /// Everything comes from this server, nothing inline; the page is in no frame, and its forms go nowhere. A picture that came to this
+    /// browser is shown from its memory.
     static let contentSecurityPolicy = [
-        "default-src 'self'", "object-src 'none'", "base-uri 'none'", "form-action 'none'", "frame-ancestors 'none'",
+        "default-src 'self'", "img-src 'self' blob:", "worker-src 'self'", "object-src 'none'", "base-uri 'none'",
+        "form-action 'none'", "frame-ancestors 'none'",
     ].joined(separator: "; ")
 
     private func answer(_ file: EmbeddedFile, to request: Request) -> Response {

@@ -36,6 +36,8 @@ public enum PhoneAction: Hashable, Sendable {
     /// A Focus keeps banners and sounds away; what comes waits in the notification centre.
     case setFocus(on: Bool)
     case setLowPower(on: Bool)
+    /// An Android phone lies still with its display off.
+    case setDoze(on: Bool)
     /// Whether the system counts how often it wakes the app.
     case setWakeBudget(on: Bool)
     /// Whether a locked phone hides what notifications say.
@@ -60,6 +62,10 @@ public enum PhoneAction: Hashable, Sendable {
     /// The user swipes a Live Activity off the lock screen.
     case dismissActivity(id: String)
     case setLiveActivities(on: Bool)
+    /// The user's switch for more frequent updates of Live Activities.
+    case setFrequentActivityUpdates(on: Bool)
+    /// The user follows something in the app, which then starts a Live Activity itself, as the server described it.
+    case startActivity(ActivityStatus)
     /// The system gives every token of Live Activities anew, as it does now and then.
     case rotateActivityTokens
 
@@ -92,10 +98,10 @@ public enum PhoneAction: Hashable, Sendable {
         case signIn, signInWithToken, signOut, sendPush, home, openApp, lock, unlock, terminate, endApp, restart
         case removeApp, installApp
         case restoreBackup, setNetwork, setConnection, setBackgroundRefresh, setPermission, setAlerts, setFocus, setLowPower
-        case setWakeBudget
+        case setDoze, setWakeBudget
         case setPreviews, tapNotification, moreNotification, dismissNotification, replyNotification, clearNotifications
         case alertOK, alertMore, openInbox, closeContent, openLink, refreshInbox
-        case allowActivity, dismissActivity, setLiveActivities, rotateActivityTokens
+        case allowActivity, dismissActivity, setLiveActivities, setFrequentActivityUpdates, startActivity, rotateActivityTokens
     }
 
     /// The name of this action.
@@ -122,6 +128,7 @@ public enum PhoneAction: Hashable, Sendable {
         case .setAlerts: .setAlerts
         case .setFocus: .setFocus
         case .setLowPower: .setLowPower
+        case .setDoze: .setDoze
         case .setWakeBudget: .setWakeBudget
         case .setPreviews: .setPreviews
         case .tapNotification: .tapNotification
@@ -138,6 +145,8 @@ public enum PhoneAction: Hashable, Sendable {
         case .allowActivity: .allowActivity
         case .dismissActivity: .dismissActivity
         case .setLiveActivities: .setLiveActivities
+        case .setFrequentActivityUpdates: .setFrequentActivityUpdates
+        case .startActivity: .startActivity
         case .rotateActivityTokens: .rotateActivityTokens
         }
     }
@@ -145,7 +154,7 @@ public enum PhoneAction: Hashable, Sendable {
 
 extension PhoneAction: Codable {
     private enum Key: String, CodingKey {
-        case name, user, password, token, offline, on, connection, permission, whenUnlocked, id, text, always
+        case name, user, password, token, offline, on, connection, permission, whenUnlocked, id, text, always, activity
         case richID = "richId"
     }
 
@@ -179,6 +188,7 @@ extension PhoneAction: Codable {
         case .setAlerts: .setAlerts(on: try values.decode(Bool.self, forKey: .on))
         case .setFocus: .setFocus(on: try values.decode(Bool.self, forKey: .on))
         case .setLowPower: .setLowPower(on: try values.decode(Bool.self, forKey: .on))
+        case .setDoze: .setDoze(on: try values.decode(Bool.self, forKey: .on))
         case .setWakeBudget: .setWakeBudget(on: try values.decode(Bool.self, forKey: .on))
         case .setPermission: .setPermission(try values.decode(PhoneSnapshot.Permission.self, forKey: .permission))
         case .setPreviews: .setPreviews(whenUnlocked: try values.decode(Bool.self, forKey: .whenUnlocked))
@@ -190,6 +200,8 @@ extension PhoneAction: Codable {
                 id: try values.decode(String.self, forKey: .id), text: try values.decode(String.self, forKey: .text))
         case .openInbox: .openInbox(try values.decode(RichID.self, forKey: .richID))
         case .setLiveActivities: .setLiveActivities(on: try values.decode(Bool.self, forKey: .on))
+        case .setFrequentActivityUpdates: .setFrequentActivityUpdates(on: try values.decode(Bool.self, forKey: .on))
+        case .startActivity: .startActivity(try values.decode(ActivityStatus.self, forKey: .activity))
         case .dismissActivity: .dismissActivity(id: try values.decode(String.self, forKey: .id))
         case .allowActivity:
             .allowActivity(
@@ -209,8 +221,8 @@ extension PhoneAction: Codable {
         case .sendPush(let draft): try draft.encode(to: encoder)
         case .setNetwork(let offline): try values.encode(offline, forKey: .offline)
         case .setConnection(let connection): try values.encode(connection, forKey: .connection)
-        case .setBackgroundRefresh(let on), .setAlerts(let on), .setFocus(let on), .setLowPower(let on),
-            .setWakeBudget(let on), .setLiveActivities(let on):
+        case .setBackgroundRefresh(let on), .setAlerts(let on), .setFocus(let on), .setLowPower(let on), .setDoze(let on),
+            .setWakeBudget(let on), .setLiveActivities(let on), .setFrequentActivityUpdates(let on):
             try values.encode(on, forKey: .on)
         case .setPermission(let permission): try values.encode(permission, forKey: .permission)
         case .setPreviews(let whenUnlocked): try values.encode(whenUnlocked, forKey: .whenUnlocked)
@@ -220,6 +232,7 @@ extension PhoneAction: Codable {
             try values.encode(id, forKey: .id)
             try values.encode(text, forKey: .text)
         case .openInbox(let richID): try values.encode(richID, forKey: .richID)
+        case .startActivity(let activity): try values.encode(activity, forKey: .activity)
         case .allowActivity(let id, let always):
             try values.encode(id, forKey: .id)
             try values.encode(always, forKey: .always)

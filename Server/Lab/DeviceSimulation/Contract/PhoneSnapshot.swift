@@ -24,6 +24,8 @@ public struct PhoneSnapshot: Hashable, Sendable, Codable {
     public var alerts = true
     public var focus = false
     public var lowPower = false
+    /// Whether it lies still in Doze; an iPhone never does.
+    public var dozing = false
     /// Whether the system counts how often it wakes the app.
     public var wakeBudget = false
     /// The state of the app's process.
@@ -52,6 +54,8 @@ public struct PhoneSnapshot: Hashable, Sendable, Codable {
     public var hidesPreviews = false
     /// Whether the user lets the app show Live Activities.
     public var liveActivities = true
+    /// Whether the user lets them have more frequent updates.
+    public var frequentActivityUpdates = false
     /// The Live Activities, the most relevant first.
     public var activities: [Activity] = []
     /// The phone's clock.
@@ -73,9 +77,17 @@ public struct PhoneSnapshot: Hashable, Sendable, Codable {
         public var model: String
         /// The user whom the page suggests for signing in; any user may sign in.
         public var owner: String?
+        public var system = System.iOS
+
+        /// What runs on it.
+        public enum System: String, Sendable, Codable, CaseIterable {
+            case iOS = "ios"
+            case android
+        }
 
         /// Creates an identity.
-        public init(id: String, name: String, model: String, owner: String? = nil) {
+        public init(id: String, name: String, model: String, owner: String? = nil, system: System = .iOS) {
+            self.system = system
             self.id = id
             self.name = name
             self.model = model
@@ -200,6 +212,8 @@ public struct PhoneSnapshot: Hashable, Sendable, Codable {
         public var asks: Bool
         public var alert: Alert?
         public var startedAt: Timestamp
+        /// The rich notification whose picture the card shows; absent while it is not on the phone.
+        public var picture: RichID?
     }
 
     /// The question that the app asks instead of a banner while it is in the foreground.

@@ -19,6 +19,10 @@ public protocol SimulatedPushService: Sendable {
     /// The app left the device, the device is another one, or what the token moved is over: it is good no longer, and the next `register`
     /// gives another.
     func unregister(device: String, topic: String, name: String) async
+    /// The device follows a channel of an app. Throws when the app has no such channel.
+    func follow(device: String, channel: String, app: String) async throws
+    /// The device follows the channel no longer.
+    func unfollow(device: String, channel: String, app: String) async
     /// The device goes away; pushes are stored from now on.
     func disconnect(device: String) async
 }
@@ -41,21 +45,30 @@ public struct IncomingPush: Hashable, Sendable {
     public var pushType: String
     public var apnsID: String
     public var collapseID: String?
+    /// 10 or less.
+    public var priority: Int
     /// The app it is for.
     public var topic: String
-    /// The device token that it was sent to, in lower case; empty where that is not known.
+    /// The device token that it was sent to, in lower case; empty where that is not known, and for a push over a channel.
     public var token: String
+    /// The channel that it was sent to.
+    public var channel: String?
     /// Counts up in the order of arrival, where that is known.
     var order = 0
 
     /// Describes a push.
-    public init(payload: Data, pushType: String, apnsID: String, collapseID: String?, topic: String, token: String = "") {
+    public init(
+        payload: Data, pushType: String, apnsID: String, collapseID: String?, topic: String, token: String = "",
+        channel: String? = nil, priority: Int = 10
+    ) {
+        self.priority = priority
         self.payload = payload
         self.pushType = pushType
         self.apnsID = apnsID
         self.collapseID = collapseID
         self.topic = topic
         self.token = token.lowercased()
+        self.channel = channel
     }
 }
 
@@ -84,6 +97,8 @@ public struct RemotePushService: SimulatedPushService {
         var topic: String
         var pushType: String?
         var collapseId: String?
+        var channelId: String?
+        var priority: Int?
         var payload: String
     }
 
@@ -118,6 +133,29 @@ public struct RemotePushService: SimulatedPushService {
         var request = HTTPClientRequest(url: "\(address)/tokens/\(token)")
         request.method = .DELETE
         _ = try? await answer(to: request)
+    }
+
+    private struct Subscription: Encodable {
+        var bundleId: String
+        var channelId: String
+    }
+
+    public func follow(device: String, channel: String, app: String) async throws {
+        _ = try await answer(to: subscription(device, Subscription(bundleId: app, channelId: channel)))
+    }
+
+    public func unfollow(device: String, channel: String, app: String) async {
+        guard var request = try? subscription(device, Subscription(bundleId: app, channelId: channel)) else { return }
+        request.method = .DELETE
+        _ = try? await answer(to: request)
+    }
+
+    private func subscription(_ device: String, _ subscription: Subscription) throws -> HTTPClientRequest {
+        var request = HTTPClientRequest(url: "\(address)/devices/\(device)/channels")
+        request.method = .POST
+        request.headers.add(name: "content-type", value: "application/json")
+        request.body = .bytes(ByteBuffer(bytes: try JSONEncoder().encode(subscription)))
+        return request
     }
 
     /// Nothing to do: the reader ends the connection, and a device without one is offline.
@@ -156,7 +194,8 @@ public struct RemotePushService: SimulatedPushService {
         else { return nil }
         return IncomingPush(
             payload: Data(wire.payload.utf8), pushType: wire.pushType ?? "alert", apnsID: wire.apnsId,
-            collapseID: wire.collapseId, topic: wire.topic, token: wire.token ?? "")
+            collapseID: wire.collapseId, topic: wire.topic, token: wire.token ?? "", channel: wire.channelId,
+            priority: wire.priority ?? 10)
     }
 
     /// The client's own limit ends with the head of the answer; this one counts for the body too.

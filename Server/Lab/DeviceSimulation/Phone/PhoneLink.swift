@@ -50,28 +50,15 @@ extension PhoneLink {
 
     func report() async -> ActivityReport { await phone?.activityReport() ?? ActivityReport() }
 
+    func pictures() async -> Set<RichID> { await phone?.activityPictures ?? [] }
+
     func end(_ activities: [Int64]) async { await phone?.endActivities(activities) }
 }
 
 extension SimulatedPhone {
-    func register(_ categories: [NotificationCategory]) {
-        memory.categories = categories.map { category in
-            SystemMemory.Category(
-                identifier: category.identifier,
-                actions: category.actions.map {
-                    .init(id: $0.identifier, title: $0.title, takesText: $0.takesText ? true : nil)
-                },
-                reportsDismissal: category.reportsDismissal, hiddenPreviewText: category.hiddenPreviewText)
-        }
-    }
+    func register(_ categories: [NotificationCategory]) { memory.categories = categories.map(SystemMemory.Category.init) }
 
-    var permission: NotificationPermission {
-        switch system.settings.permission {
-        case .granted: .granted
-        case .denied: .denied
-        case .notDetermined: .notDetermined
-        }
-    }
+    var permission: NotificationPermission { system.settings.permission.answer }
 
     /// The user of the simulated phone allows what the app asks for, unless it was denied before.
     func askPermission() -> NotificationPermission {

@@ -21,6 +21,7 @@ extension SimulatedPhone {
         case .removeApp: try await replace(.removeApp)
         case .installApp: try await replace(.installApp)
         case .restoreBackup: try await replace(.restoreBackup)
+        case .setDoze: throw .notPossible("An iPhone has no Doze")
         case .setNetwork(let offline): await setConnection(offline ? .offline : .online)
         case .setConnection(let connection): await setConnection(connection)
         case .setBackgroundRefresh, .setPermission, .setAlerts, .setFocus, .setLowPower, .setWakeBudget, .setPreviews:
@@ -35,7 +36,9 @@ extension SimulatedPhone {
         case .openInbox(let richID): try await openInbox(richID)
         case .closeContent: closeContent()
         case .openLink: try openLink()
-        case .allowActivity, .dismissActivity, .setLiveActivities, .rotateActivityTokens: try await use(activity: action)
+        case .allowActivity, .dismissActivity, .setLiveActivities, .setFrequentActivityUpdates, .startActivity,
+            .rotateActivityTokens:
+            try await use(activity: action)
         }
     }
 
@@ -166,20 +169,6 @@ extension SimulatedPhone {
     /// The limit of unanswered questions; the oldest go.
     private static let offerLimit = 5
 
-    /// The engine shows a content: first as loading, then as it ends.
-    func route(_ content: OpenedContent) {
-        if content.state == .loading {
-            loading.insert(content.richID)
-        } else if loading.remove(content.richID) != nil, view.content?.richID != content.richID {
-            // The user closed the screen while it was loading.
-            return
-        }
-        opened = content
-        view.content = Self.screen(content)
-        appScreen = .content
-        publish()
-    }
-
     func ask(_ offer: ContentOffer) {
         offers.removeAll { $0.richID == offer.richID }
         offers.append(offer)
@@ -193,30 +182,6 @@ extension SimulatedPhone {
         opened = nil
         if appScreen == .content { appScreen = .main }
         publish()
-    }
-
-    private static func screen(_ opened: OpenedContent) -> PhoneSnapshot.Content {
-        var content = PhoneSnapshot.Content(
-            richID: opened.richID, kind: opened.kind, title: opened.title, message: opened.message, state: .loading)
-        content.subtitle = opened.subtitle
-        content.altText = opened.altText
-        content.fileName = opened.fileName
-        content.mediaType = opened.content?.mediaType
-        content.hasMedia = opened.content != nil
-        content.link = opened.link?.absoluteString
-        content.coupon = opened.coupon
-        content.sealed = opened.isSealed ? true : nil
-        switch opened.state {
-        case .loading: break
-        case .ready: content.state = .ready
-        case .missing(let error):
-            content.state = .missing
-            content.error = PhoneMessages.sentence(for: error)
-        case .failed(let error):
-            content.state = .failed
-            content.error = PhoneMessages.sentence(for: error)
-        }
-        return content
     }
 
     private func signIn(
@@ -238,12 +203,7 @@ extension SimulatedPhone {
             _ = try? await engine.refresh()
         } catch {
             guard isRunning(engine) else { return }
-            let isRefused =
-                switch error {
-                case .wrongPassword, .tokenRejected: true
-                default: false
-                }
-            view.signIn = .init(busy: false, error: PhoneMessages.sentence(for: error), isRefused: isRefused)
+            view.signIn = .init(failedSignIn: error)
         }
         await readApp()
         publish()
@@ -304,7 +264,8 @@ extension SimulatedPhone {
             .send, nil, "The app asks the backend to send a push",
             draft.isEmpty ? ["body": "none, as in the rich push tutorial"] : ["style": draft.style?.rawValue ?? "default"])
         do throws(RichPushError) {
-            let id = try await engine.sendPush(draft.isEmpty ? nil : try await request(for: draft, with: engine))
+            let id = try await engine.sendPush(
+                draft.isEmpty ? nil : try await configuration.request(for: draft, by: engine, at: clock.now))
             story.record(.accepted, id, "The app has the answer of the backend")
             if isRunning(engine) { view.sending = .init() }
         } catch {
@@ -312,75 +273,5 @@ extension SimulatedPhone {
             if isRunning(engine) { view.sending = .init(busy: false, error: PhoneMessages.sentence(for: error)) }
         }
         publish()
-    }
-
-    private func request(
-        for draft: PhoneAction.PushDraft, with engine: any AppRole
-    ) async throws(RichPushError) -> SendRequest {
-        var request = SendRequest(message: draft.message ?? "Check this image out!")
-        request.audience = draft.audience
-        request.title = draft.title
-        request.style = draft.style
-        let kind = draft.kind ?? (configuration.samples[.image] == nil ? .text : .image)
-        request.kind = kind
-        if let sample = configuration.samples[kind] {
-            request.contentID = try await engine.upload(
-                sample.data, mediaType: sample.mediaType, fileName: sample.fileName
-            ).id
-            request.altText = sample.altText
-        } else if kind == .link {
-            request.link = "https://www.swift.org/documentation/"
-        } else if kind == .coupon {
-            request.coupon = Coupon(
-                code: "CLARION-20", headline: "20 % off your next order", terms: "One per customer, in all shops.",
-                validUntil: clock.now + .seconds(30 * 86_400))
-        }
-        return request
-    }
-}
-
-/// The app's messages to the user about failures.
-private enum PhoneMessages {
-    /// What a sign-out lost; `nil` when that was nothing.
-    static func sentence(for result: SignOutResult) -> String? {
-        var sentences: [String] = []
-        if result.lostReplies > 0 {
-            let count = result.lostReplies == 1 ? "An answer" : "\(result.lostReplies) answers"
-            let rest = result.lostReplies == 1 ? "It is" : "They are"
-            sentences.append("\(count) of yours did not reach the server. \(rest) gone from this phone.")
-        }
-        if result.lostNotes > 0 { sentences.append("What you read here last may still count as unread elsewhere.") }
-        return sentences.isEmpty ? nil : sentences.joined(separator: " ")
-    }
-
-    static func sentence(for error: RichPushError) -> String {
-        switch error {
-        case .notSignedIn: "Sign in first."
-        case .badUserName: "A user name has 1 to 64 English letters, digits and _ @ . -"
-        case .badTag: "A tag has 1 to 120 letters, digits and _ @ # . : -"
-        case .wrongPassword: "User name and password do not match."
-        case .badToken: "That is no sign-in token."
-        case .tokenRejected(let problem): problem.detail ?? problem.title
-        case .tokenUnavailable: "The app has no sign-in token now. Try again later."
-        case .credentialRejected: "Your sign-in has ended. Sign in again."
-        case .passwordNotKept: "Sign in again to send."
-        case .busy: "One moment, the app is busy."
-        case .offline: "The server cannot be reached. Check the network and try again."
-        case .timedOut: "The server did not answer in time. Try again."
-        case .notFound: "There is nothing here for this user."
-        case .recalled: "It is no longer there."
-        case .serverBusy: "The server is busy. Try again in a moment."
-        case .serverFailed(let status): "The server failed (\(status)). Try again later."
-        case .refused(let problem) where problem.status == 403: problem.detail ?? sentence(for: .notFound)
-        case .refused(let problem): problem.detail ?? problem.title
-        case .badAnswer, .badRedirect: "The server's answer was not understood."
-        case .contentMismatch: "The content is not what the server announced, so it is not shown."
-        case .badMediaType: "The content is of a kind that this app does not show."
-        case .tooLarge: "The content is too large for this phone."
-        case .notSealedForThisDevice: "It is encrypted, and not for this phone."
-        case .sealBroken: "It is encrypted, and does not open. It may have been changed on the way."
-        case .claimed: "It is being downloaded. Try again in a moment."
-        case .storage: "The phone could not keep it. Is there room?"
-        }
     }
 }

@@ -51,6 +51,7 @@ extension SimulatedPhone {
     /// A push reached the phone. Returns when it was shown, or it is known that it is not.
     func receive(_ push: IncomingPush) async {
         if push.pushType == "liveactivity", push.topic == configuration.bundleID { return await receiveActivity(push) }
+        if push.pushType == "widgets", push.topic == configuration.bundleID { return reloadWidgets(push) }
         handing += 1
         defer { handing -= 1 }
         let payload = PushPayload(push.payload)
@@ -205,7 +206,7 @@ extension SimulatedPhone {
         let asked = ForegroundNotification(identifier: identifier, richID: richID, subject: subject, content: content)
         let options = await options(asked, at: place)
         guard !options.isDisjoint(with: [.list, .banner]) else { return discard(content) }
-        let entry = entry(content, identifier: identifier, richID: richID, kind: kind)
+        let entry = NoticeList.Entry(content, id: identifier, richID: richID, kind: kind, at: clock.now, on: shelf)
         for gone in list.add(entry) { shelf.remove(gone.file) }
         if options.contains(.banner) { hangBanner(entry.notice) }
         let attachment = entry.file == nil ? "no" : entry.notice.mediaType ?? "yes"
@@ -260,45 +261,6 @@ extension SimulatedPhone {
     /// The system has taken nothing of it.
     private func discard(_ content: NotificationContent) {
         if let file = content.attachment?.file { try? FileManager.default.removeItem(at: file) }
-    }
-
-    private func entry(
-        _ content: NotificationContent, identifier: String, richID: RichID?, kind: ContentKind?
-    ) -> NoticeList.Entry {
-        var notice = PhoneSnapshot.Notice(
-            id: identifier, richID: richID, title: content.title, subtitle: content.subtitle.isEmpty ? nil : content.subtitle,
-            body: content.body, thread: content.thread, at: clock.now)
-        let file = content.attachment.flatMap(shelf.take)
-        if let attachment = content.attachment, file != nil {
-            notice.hasAttachment = true
-            notice.mediaType = attachment.mediaType
-            notice.altText = attachment.altText
-        }
-        return NoticeList.Entry(notice: notice, category: content.category, kind: kind, file: file)
-    }
-
-    private func hangBanner(_ notice: PhoneSnapshot.Notice) {
-        view.banner = notice
-        bannerTimer?.cancel()
-        let (clock, time) = (clock, configuration.bannerTime)
-        bannerTimer = Task {
-            guard (try? await clock.sleep(for: time)) != nil else { return }
-            view.banner = nil
-            publish()
-        }
-    }
-
-    /// Removes entries with their files and their banner.
-    func removeNotices(_ ids: Set<String>) {
-        for gone in list.remove(ids) { shelf.remove(gone.file) }
-        if let banner = view.banner, ids.contains(banner.id) { view.banner = nil }
-        publish()
-    }
-
-    func removeAllNotices() {
-        for gone in list.removeAll() { shelf.remove(gone.file) }
-        view.banner = nil
-        publish()
     }
 
     /// The icon shows a number only if notifications are allowed.

@@ -11,7 +11,7 @@ import RichPushModel
 ///
 /// The app's process is a `RichPushEngine`, the service extension an `EnrichmentEngine` made anew for every push; the two share
 /// nothing but a folder. It proves protocol, engine and timing policy; it does not prove what iOS schedules, kills or draws.
-public actor SimulatedPhone {
+public actor SimulatedPhone: PhoneDisplay {
     let configuration: SimulatedPhoneConfiguration
     let service: any SimulatedPushService
     let transport: any HTTPTransport
@@ -74,6 +74,8 @@ public actor SimulatedPhone {
     var activityTokens: [String: String] { didSet { if activityTokens != oldValue { keepActivities() } } }
     /// Runs until one of them becomes stale or goes.
     var activityTimer: Task<Void, Never>?
+    /// The channels that its Live Activities follow.
+    var followedChannels: Set<String>
 
     /// Builds a phone in its folder. It is off the network until `start`.
     ///
@@ -109,6 +111,7 @@ public actor SimulatedPhone {
         let memory = SystemMemory.read(memoryFile)
         self.memory = memory
         (activities, activityTokens) = Self.keptActivities(in: configuration.folder)
+        followedChannels = Self.followed(by: activities)
         view = PhoneSnapshot(phone: configuration.identity, time: clock.now)
         view.badge = memory.badge
         view.user = memory.user
@@ -176,6 +179,7 @@ public actor SimulatedPhone {
         snapshot.backgroundRefresh = settings.backgroundRefresh
         snapshot.network = network.connection
         snapshot.liveActivities = activities.isEnabled
+        snapshot.frequentActivityUpdates = activities.allowsFrequentUpdates
         snapshot.activities = shownActivities
         snapshot.screen = snapshot.locked ? .lock : system.process.isInFront ? appScreen : .home
         snapshot.notifications = list.entries.map(visible)
@@ -208,20 +212,17 @@ public actor SimulatedPhone {
         return notice
     }
 
-    /// The bytes behind a notification's attachment, or behind the content screen and the inbox when `noticeID` is absent; `nil`
-    /// when they are not on the phone, or hidden by the lock.
+    /// The bytes behind a notification's attachment or the picture of a Live Activity, or behind the content screen and the inbox when
+    /// `noticeID` is absent; `nil` when they are not on the phone, or hidden by the lock.
     public func media(for richID: RichID, attachmentOf noticeID: String?) async -> PhoneMedia? {
         if let noticeID {
+            if let picture = activityPicture(of: noticeID), picture.id == richID { return PhoneMedia(picture: picture.file) }
             guard let entry = list[noticeID], entry.notice.richID == richID, let file = entry.file,
                 let mediaType = entry.notice.mediaType, !(system.lock.isLocked && system.settings.hidesPreviews)
             else { return nil }
             return PhoneMedia(mediaType: mediaType, file: file)
         }
-        if let opened, opened.richID == richID, let content = opened.content {
-            return PhoneMedia(mediaType: content.mediaType, file: content.file, fileName: opened.fileName)
-        }
-        guard let content = await engine?.downloadedContent(of: richID) else { return nil }
-        return PhoneMedia(mediaType: content.mediaType, file: content.file)
+        return await media(of: richID, in: engine)
     }
 
     /// Sets the signed-in user, also for the time when the app does not run.

@@ -98,7 +98,7 @@ enum SystemCall: Codable, Sendable {
     case requestPermission(provisional: Bool)
     case show(OpenedContent)
     case offer(ContentOffer)
-    case activityReport
+    case activityReport, activityPictures
     case endActivities([Int64])
 }
 
@@ -311,6 +311,7 @@ extension PhoneServices {
         case .show(let content): await show(content)
         case .offer(let offer): await self.offer(offer)
         case .activityReport: return json(await report())
+        case .activityPictures: return json(await pictures().map(\.number))
         case .endActivities(let activities): await end(activities)
         }
         return json(Nothing())

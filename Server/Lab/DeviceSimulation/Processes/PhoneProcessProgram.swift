@@ -241,6 +241,8 @@ extension SystemCaller: ContentRouting {
 extension SystemCaller: ActivityHosting {
     func report() async -> ActivityReport { await ask(.activityReport, or: ActivityReport()) }
 
+    func pictures() async -> Set<RichID> { Set(await ask(.activityPictures, or: [Int32]()).compactMap { RichID(number: $0) }) }
+
     func end(_ activities: [Int64]) async { await ask(.endActivities(activities)) }
 }
 

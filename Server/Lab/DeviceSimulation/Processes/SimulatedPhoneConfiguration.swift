@@ -24,6 +24,8 @@ public struct SimulatedPhoneConfiguration: Sendable {
     public var languages = ["en"]
     /// The names of the app's types of attributes; without one it has no Live Activities.
     public var activityTypes: [String] = []
+    /// Whether the user has put widgets of the app on the home screen.
+    public var hasWidgets = false
     /// What the app says of itself.
     public var appVersion = "1.0"
     /// Where the phone keeps what a phone keeps: the app group, the key chain, the system's attachments.

@@ -24,6 +24,8 @@ struct ActivitySystem: Hashable, Sendable, Codable {
         var endedAt: Timestamp?
         /// When the system takes it from the lock screen.
         var removedAt: Timestamp?
+        /// The channel whose pushes change it; one without a channel has a token of its own.
+        var channel: String?
         /// Whether the user has answered the question whether the app may go on. Until then there is no update token.
         var isAllowed: Bool
         /// The alert of the newest push that had one.
@@ -32,6 +34,13 @@ struct ActivitySystem: Hashable, Sendable, Codable {
         /// The number that the server put into the attributes.
         var number: Int64? { attributes.members?[ActivityKey.id]?.wholeNumber }
         var revision: Int64? { state.members?[ActivityKey.revision]?.wholeNumber }
+
+        /// The rich notification whose picture the state names.
+        var picture: RichID? {
+            guard let value = state.members?[ActivityKey.picture] else { return nil }
+            if case .text(let text) = value { return RichID(text) }
+            return value.wholeNumber.flatMap { Int32(exactly: $0) }.flatMap { RichID(number: $0) }
+        }
 
         func isStale(at now: Timestamp) -> Bool { staleAt.map { $0 <= now } ?? false }
     }
@@ -44,8 +53,10 @@ struct ActivitySystem: Hashable, Sendable, Codable {
         case malformed = "a part is missing or of another type"
         case tooLarge = "attributes and state have more than 4 KB"
         case tooMany = "the app has five already"
+        case unknownChannel = "there is no such channel"
         case ended = "the activity is over, or its token is another's"
         case outdated = "a newer content is shown already"
+        case overBudget = "too many urgent updates within an hour"
     }
 
     /// What became of a push.
@@ -53,23 +64,44 @@ struct ActivitySystem: Hashable, Sendable, Codable {
         case started(String)
         case updated(String, alerts: Bool)
         case ended(String)
+        /// The phone saves power and shows it later.
+        case delayed
         case dropped(Drop)
+    }
+
+    /// An update that waits.
+    private struct Delayed: Hashable, Codable {
+        var payload: Data
+        var target: String
+        var dueAt: Timestamp
     }
 
     static let maximumCount = 5
     private static let maximumBytes = 4096
     private static let lifetime: Duration = .seconds(8 * 3600)
     private static let afterlife: Duration = .seconds(4 * 3600)
+    // Apple publishes neither number; these are choices of the simulation.
+    private static let powerSavingDelay: Duration = .seconds(30)
+    private var urgentLimit: Int { allowsFrequentUpdates ? 160 : 40 }
 
     /// The user's switch.
     var isEnabled = true
+    /// The user's switch for more frequent updates.
+    var allowsFrequentUpdates = false
+    /// When urgent updates came within the last hour.
+    private var urgentAt: [Timestamp] = []
+    private var delayed: [Delayed] = []
     /// Whether the user has answered the question once for all.
     var isAlwaysAllowed = false
     private(set) var items: [Item] = []
 
-    /// Takes in a push to the start token of a type, where `target` is absent, or to the token of an activity.
+    /// The channels that the phone has to follow.
+    var channels: Set<String> { Set(items.filter { $0.endedAt == nil }.compactMap(\.channel)) }
+
+    /// Takes in a push to the start token of a type, where `target` is absent, or to an activity.
     mutating func receive(
-        _ payload: Data, startOf type: String?, target: String?, knownTypes: [String], newID: String, at now: Timestamp
+        _ payload: Data, startOf type: String?, target: String?, knownTypes: [String], newID: String, priority: Int = 10,
+        savesPower: Bool = false, at now: Timestamp
     ) -> Outcome {
         expire(at: now)
         guard let aps = (try? JSONDecoder().decode(JSONValue.self, from: payload))?.members?["aps"]?.members,
@@ -77,8 +109,36 @@ struct ActivitySystem: Hashable, Sendable, Codable {
         else { return .dropped(.malformed) }
         switch aps["event"] {
         case .text("start"): return start(aps, state, stamp, of: type, knownTypes, newID, at: now)
-        case .text("update"), .text("end"): return change(aps, state, stamp, of: target, at: now)
+        case .text("update"):
+            if priority < 10, savesPower, let target { return delay(payload, of: target, at: now) }
+            guard priority < 10 || spendUrgent(at: now) else { return .dropped(.overBudget) }
+            return change(aps, state, stamp, of: target, at: now)
+        case .text("end"): return change(aps, state, stamp, of: target, at: now)
         default: return .dropped(.malformed)
+        }
+    }
+
+    private mutating func spendUrgent(at now: Timestamp) -> Bool {
+        urgentAt.removeAll { $0 + .seconds(3600) <= now }
+        guard urgentAt.count < urgentLimit else { return false }
+        urgentAt.append(now)
+        return true
+    }
+
+    /// Only the newest of an activity waits, for as long as the first did.
+    private mutating func delay(_ payload: Data, of target: String, at now: Timestamp) -> Outcome {
+        let former = delayed.first { $0.target == target }
+        delayed.removeAll { $0.target == target }
+        delayed.append(Delayed(payload: payload, target: target, dueAt: former?.dueAt ?? now + Self.powerSavingDelay))
+        return .delayed
+    }
+
+    /// Shows what has waited long enough.
+    private mutating func showDelayed(at now: Timestamp) {
+        let due = delayed.filter { $0.dueAt <= now }
+        delayed.removeAll { $0.dueAt <= now }
+        for update in due {
+            _ = receive(update.payload, startOf: nil, target: update.target, knownTypes: [], newID: "", priority: 5, at: now)
         }
     }
 
@@ -97,6 +157,7 @@ struct ActivitySystem: Hashable, Sendable, Codable {
         var item = Item(
             id: newID, type: name, attributes: attributes, state: state, stamp: stamp, startedAt: now, isAllowed: isAlwaysAllowed)
         item.alert = alert
+        if case .text(let channel)? = aps["input-push-channel"] { item.channel = channel }
         item.take(aps)
         items.append(item)
         return .started(newID)
@@ -122,14 +183,15 @@ struct ActivitySystem: Hashable, Sendable, Codable {
 
     /// What starts in the app itself needs no answer of the user.
     mutating func start(
-        type: String, attributes: JSONValue, state: JSONValue, id: String, at now: Timestamp
+        type: String, attributes: JSONValue, state: JSONValue, channel: String?, id: String, at now: Timestamp
     ) -> Drop? {
         expire(at: now)
         guard isEnabled else { return .disabled }
         guard items.count(where: { $0.endedAt == nil }) < Self.maximumCount else { return .tooMany }
-        items.append(
-            Item(
-                id: id, type: type, attributes: attributes, state: state, stamp: 0, startedAt: now, isAllowed: true))
+        var item = Item(
+            id: id, type: type, attributes: attributes, state: state, stamp: 0, startedAt: now, isAllowed: true)
+        item.channel = channel
+        items.append(item)
         return nil
     }
 
@@ -156,6 +218,7 @@ struct ActivitySystem: Hashable, Sendable, Codable {
             (items[index].endedAt, items[index].removedAt) = (end, end + Self.afterlife)
         }
         items.removeAll { $0.removedAt.map { $0 <= now } ?? false }
+        showDelayed(at: now)
     }
 
     /// When something changes by itself next.
@@ -166,7 +229,7 @@ struct ActivitySystem: Hashable, Sendable, Codable {
                 item.removedAt,
             ]
         }
-        .compactMap(\.self).filter { $0 > now }.min()
+        .compactMap(\.self).filter { $0 > now }.min().map { min($0, delayed.map(\.dueAt).min() ?? $0) }
     }
 
     private static func alert(in aps: [String: JSONValue]) -> PhoneSnapshot.Activity.Alert? {

@@ -57,6 +57,24 @@ struct NoticeList: Hashable, Sendable {
     }
 }
 
+extension NoticeList.Entry {
+    /// What is shown of a content; the shelf takes its attachment.
+    init(
+        _ content: NotificationContent, id: String, richID: RichID?, kind: ContentKind?, at now: Timestamp,
+        on shelf: AttachmentShelf
+    ) {
+        notice = PhoneSnapshot.Notice(
+            id: id, richID: richID, title: content.title, subtitle: content.subtitle.isEmpty ? nil : content.subtitle,
+            body: content.body, thread: content.thread, at: now)
+        (category, self.kind, file) = (content.category, kind, content.attachment.flatMap(shelf.take))
+        if let attachment = content.attachment, file != nil {
+            notice.hasAttachment = true
+            notice.mediaType = attachment.mediaType
+            notice.altText = attachment.altText
+        }
+    }
+}
+
 /// The notification centre on the phone's disk: what was delivered is still there after the phone was switched off, or died.
 struct NoticeFile: Sendable {
     private struct Kept: Codable {

@@ -135,6 +135,16 @@ struct ProtectedCache: ContentCache {
         try data.check()
         return try cache.copyForSystem(content, of: session, now: now)
     }
+
+    func share(_ content: CachedContent, as id: RichID, of session: SessionID) throws(StorageError) {
+        try data.check()
+        try cache.share(content, as: id, of: session)
+    }
+
+    func keepShared(_ ids: Set<RichID>) throws(StorageError) -> Set<RichID> {
+        try data.check()
+        return try cache.keepShared(ids)
+    }
 }
 
 /// The phone's key chain: one file per secret, readable by the owner of this process only. What is for the app alone lies in a

@@ -1,3 +1,5 @@
+import RichPushDevice
+
 #if canImport(FoundationEssentials)
     import FoundationEssentials
 #else
@@ -12,6 +14,14 @@ struct SystemMemory: Hashable, Sendable {
         var actions: [PhoneSnapshot.Notice.Action]
         var reportsDismissal: Bool
         var hiddenPreviewText: String
+
+        init(_ category: NotificationCategory) {
+            identifier = category.identifier
+            actions = category.actions.map {
+                .init(id: $0.identifier, title: $0.title, takesText: $0.takesText ? true : nil)
+            }
+            (reportsDismissal, hiddenPreviewText) = (category.reportsDismissal, category.hiddenPreviewText)
+        }
     }
 
     /// Its name in the folder of a phone.
@@ -24,6 +34,8 @@ struct SystemMemory: Hashable, Sendable {
     var badge = 0
     /// The user who was signed in when the app ran last. A real system does not know it; the phone page shows it.
     var user: String?
+    /// The registration token that the app of an Android phone had last.
+    var token: String?
 
     /// Reads it; a file that is missing or broken is as good as a new phone.
     static func read(_ file: URL) -> SystemMemory {
@@ -34,7 +46,7 @@ struct SystemMemory: Hashable, Sendable {
 }
 
 extension SystemMemory: Codable {
-    private enum Key: String, CodingKey { case categories, installed, badge, user }
+    private enum Key: String, CodingKey { case categories, installed, badge, user, token }
 
     /// The settings stand beside the rest, as they always did.
     init(from decoder: any Decoder) throws {
@@ -44,6 +56,7 @@ extension SystemMemory: Codable {
         isInstalled = try values.decodeIfPresent(Bool.self, forKey: .installed) ?? true
         badge = try values.decodeIfPresent(Int.self, forKey: .badge) ?? 0
         user = try values.decodeIfPresent(String.self, forKey: .user)
+        token = try values.decodeIfPresent(String.self, forKey: .token)
     }
 
     func encode(to encoder: any Encoder) throws {
@@ -53,6 +66,7 @@ extension SystemMemory: Codable {
         try values.encode(isInstalled, forKey: .installed)
         try values.encode(badge, forKey: .badge)
         try values.encodeIfPresent(user, forKey: .user)
+        try values.encodeIfPresent(token, forKey: .token)
     }
 }
 
@@ -94,5 +108,16 @@ extension SystemSettings: Codable {
         try values.encode(lowPower, forKey: .lowPower)
         try values.encode(hidesPreviews, forKey: .hidesPreviews)
         try values.encodeIfPresent(wakeBudget, forKey: .wakeBudget)
+    }
+}
+
+extension PhoneSnapshot.Permission {
+    /// What the system says to the app.
+    var answer: NotificationPermission {
+        switch self {
+        case .granted: .granted
+        case .denied: .denied
+        case .notDetermined: .notDetermined
+        }
     }
 }

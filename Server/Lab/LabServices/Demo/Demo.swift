@@ -21,36 +21,44 @@ import Synchronization
     import Foundation
 #endif
 
-/// A node, a local APNs and simulated phones, composed as a newcomer meets them; tests compose the same.
+/// A node, a local APNs, a local FCM and simulated phones, composed as a newcomer meets them; tests compose the same.
 struct Demo: Sendable {
     let node: ServerNode
     let apns: LocalAPNs
     let phones: [SimulatedPhone]
+    /// The local FCM, and the Android phone that it reaches.
+    let fcm: AndroidService
+    let android: AndroidPhone
     private let story: DemoStory
-    private let memory: EmulatorMemory
+    private let memory: EmulatorMemory<LocalAPNs>
     let tools: DemoTools
     private let client: HTTPClient
 
-    /// Starts the local APNs, and puts node and phones together in `directory`. The node will listen on `port`.
+    /// Starts the local APNs and FCM, and puts node and phones together in `directory`. The node will listen on `port`.
     static func make(
         directory: String, port: Int, phones count: Int = DemoPhones.count, clock: any ServiceClock = .system,
         metrics: any MetricsFactory = MetricsSystem.factory, logger: Logger
     ) async throws -> Demo {
         let folder = try EmulatorFolder(path: directory + "/apns", now: clock.now)
         let (apns, memory) = try localAPNs(folder, clock: clock, logger: logger)
-        let apnsPort = try await apns.start().port
+        let address = try await apns.start()
+        let apnsPort = address.port
         let client = AsyncHTTPTransport.makeClient()
+        let fcm = try localFCM(folder, clock: clock, logger: logger)
         do {
+            let (fcmPort, fcmKey) = try await fcm.start()
             let faults = DemoFaults()
             let factory = DemoPhones(
                 directory: directory + "/phones", port: port, clock: clock, client: client, faults: faults)
             let phones = try (1...count).map { try factory.phone(number: $0, apns: apns) }
-            let story = DemoStory(
-                apns: apns, phones: Dictionary(uniqueKeysWithValues: phones.enumerated().map { (String($0 + 1), $1) }))
+            let android = try factory.androidPhone(fcm)
+            var recorded: [String: any StoryPhone] = ["android": android]
+            for (place, phone) in phones.enumerated() { recorded[String(place + 1)] = phone }
+            let story = DemoStory(apns: apns, phones: recorded)
             let tools = try DemoTools(
-                apns: apns, port: apnsPort, folder: folder, phones: phones, faults: faults,
+                apns: apns, port: apnsPort, folder: folder, phones: phones, fcm: fcm, faults: faults,
                 sender: DemoSender(port: port), clock: clock, logger: logger)
-            let page = PhonePageRoutes(phones: phones, tools: tools, clock: clock)
+            let page = PhonePageRoutes(phones: phones + [android], tools: tools, clock: clock)
             var options = NodeOptions(signIn: .nameIsPassword, clock: clock)
             options.backendObserver = story
             options.metrics = metrics
@@ -58,13 +66,17 @@ struct Demo: Sendable {
                 page.addRoutes(to: router)
                 DemoConsole(backend: backend, clock: clock).addRoutes(to: router)
             }
-            options.links = [StartPage.Link(path: "/phone", title: "The simulated iPhones")]
+            options.links = [StartPage.Link(path: "/phone", title: "The simulated phones")]
             let settings = try Settings.demo(
-                directory: DemoFolder.server(in: directory), port: port, apnsPort: apnsPort, folder: folder)
+                directory: DemoFolder.server(in: directory), port: port, apnsPort: apnsPort,
+                managementPort: address.managementPort, folder: folder,
+                webPushKey: try DemoWebPushKey.kept(in: directory), fcm: (fcmPort, fcmKey))
             let node = try await ServerNode.make(settings, options: options, logger: logger)
             return Demo(
-                node: node, apns: apns, phones: phones, story: story, memory: memory, tools: tools, client: client)
+                node: node, apns: apns, phones: phones, fcm: fcm, android: android, story: story, memory: memory, tools: tools,
+                client: client)
         } catch {
+            await fcm.shutdown()
             await apns.shutdown()
             try? await client.shutdown()
             throw error
@@ -79,6 +91,7 @@ struct Demo: Sendable {
         do {
             try await node.run { port in
                 for phone in phones { await phone.start() }
+                await android.start()
                 await onListening(port)
             }
             result = .success(())
@@ -88,40 +101,56 @@ struct Demo: Sendable {
         try result.get()
     }
 
-    /// Records the requests to APNs, and the pushes that it keeps or drops, until the local APNs ends.
+    /// Records the requests to APNs and FCM, and the pushes that they keep or drop, until both end.
     private func recordExchanges() -> Task<Void, Never> {
         let (exchanges, fates) = (apns.exchanges, apns.fates)
         return Task {
+            async let recordedMessages: Void = fcm.record { id, device in story.noteRequest(for: id, to: device) }
             async let recordedFates: Void = { for await fate in fates { story.record(fate) } }()
             for await exchange in exchanges { story.record(exchange) }
             await recordedFates
+            await recordedMessages
         }
     }
 
     /// The state of the local APNs is written after the last request for a device token, and before it ends.
     private func stop(_ keeping: Task<Void, any Error>) async {
         for phone in phones { await phone.stop() }
+        await android.stop()
         await tools.shutdown()
         keeping.cancel()
         _ = await keeping.result
         memory.save()
+        await fcm.shutdown()
         await apns.shutdown()
         try? await client.shutdown()
+    }
+
+    /// A local FCM with a certificate of the folder's authority.
+    private static func localFCM(
+        _ folder: EmulatorFolder, clock: any ServiceClock, logger: Logger
+    ) throws -> AndroidService {
+        let leaf = try folder.authority.issueServerCertificate(
+            names: ["127.0.0.1", "localhost"], subject: "Clarion local FCM", now: clock.now)
+        return AndroidService(
+            certificatePEM: leaf.certificatePEM + "\n" + folder.authority.certificatePEM, privateKeyPEM: leaf.privateKeyPEM,
+            clock: clock, logger: logger)
     }
 
     /// A local APNs that knows the device tokens of the run before: the hub has them, and the phones are not asked for new ones.
     private static func localAPNs(
         _ folder: EmulatorFolder, clock: any ServiceClock, logger: Logger
-    ) throws -> (LocalAPNs, EmulatorMemory) {
+    ) throws -> (LocalAPNs, EmulatorMemory<LocalAPNs>) {
         var configuration = LocalAPNsConfiguration()
         configuration.authority = folder.authority
+        configuration.managementPort = 0
         let apns = try LocalAPNs(
             configuration: configuration, clock: clock, group: .singletonMultiThreadedEventLoopGroup, logger: logger)
         let memory = try EmulatorMemory(
             of: apns, at: folder.statePath(of: apns.environment.rawValue), clock: clock, logger: logger)
         try apns.registerKey(
             teamID: EmulatorFolder.teamID, keyID: EmulatorFolder.keyID, publicKeyPEM: folder.publicKeyPEM)
-        try apns.registerApp(bundleID: Settings.demoTopic, teamID: EmulatorFolder.teamID)
+        try apns.registerApp(bundleID: Settings.demoTopic, teamID: EmulatorFolder.teamID, broadcasts: true)
         return (apns, memory)
     }
 }
@@ -209,15 +238,20 @@ extension Settings {
     /// The bundle id of the demo's app.
     static let demoTopic = "org.clarion.demo"
 
-    /// The settings of the demo's node: loopback only, pushing to a local APNs. Throws `SettingsError` for a directory that no setting
-    /// may name.
+    /// Where the push services of browsers may write. The demo has no operator that they could reach, and they refuse an address at
+    /// localhost (Reference/WebPush.md#4-2).
+    static let demoSubject = "mailto:demo@example.com"
+
+    /// The settings of the demo's node: loopback only, pushing to a local APNs and `fcm`, a local FCM with the key of a service account,
+    /// and to the vendors' push services once a browser has subscribed. Throws `SettingsError` for a directory that no setting may name.
     static func demo(
-        directory: String, port: Int, apnsPort: Int, folder: EmulatorFolder
+        directory: String, port: Int, apnsPort: Int, managementPort: Int? = nil, folder: EmulatorFolder, webPushKey: String,
+        fcm: (port: Int, key: String)? = nil
     ) throws(SettingsError) -> Settings {
         var system = SettingsEnvironment.server
         // A file of settings on this machine is that of another server.
         system.isReadable = { _ in false }
-        let environment = [
+        var environment = [
             "CLARION_DATA_DIRECTORY": directory, "CLARION_CONTENT_LIMIT": "50MB",
             "CLARION_LISTEN_HOST": "127.0.0.1", "CLARION_LISTEN_PORT": String(port),
             "CLARION_CONNECTION_LIMIT": "1000", "CLARION_REQUEST_LIMIT": "1000",
@@ -226,8 +260,16 @@ extension Settings {
             "CLARION_APNS_KEY_ID": EmulatorFolder.keyID, "CLARION_APNS_TOPIC": demoTopic,
             "CLARION_APNS_KEY": folder.signingKeyPEM, "CLARION_HUB_NAME": "demo", "CLARION_LOG_LEVEL": "warning",
             "CLARION_PUSH_DEADLINE": "10s", "CLARION_SHUTDOWN_DEADLINE": "5s", "CLARION_FREQUENCY_CAPS": "marketing=20/1d",
-            "CLARION_USER_QUIET_HOURS": "true",
+            "CLARION_USER_QUIET_HOURS": "true", "CLARION_WEB_PUSH_SUBJECT": demoSubject,
+            "CLARION_WEB_PUSH_KEYS": webPushKey,
         ]
+        environment["CLARION_APNS_MANAGEMENT_PORT"] = managementPort.map(String.init)
+        if let fcm {
+            environment["CLARION_FCM_HOST"] = "127.0.0.1"
+            environment["CLARION_FCM_PORT"] = String(fcm.port)
+            environment["CLARION_FCM_KEY"] = fcm.key
+            environment["CLARION_FCM_TRUST_ROOTS_PATH"] = folder.authorityPath
+        }
         return try SettingsLoader(arguments: [], environment: environment, path: nil, system: system).load()
     }
 }

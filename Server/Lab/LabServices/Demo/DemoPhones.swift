@@ -12,7 +12,8 @@ import ServerSettings
     import Foundation
 #endif
 
-/// Makes the phones of a demo: each with a folder of its own, all with the same app; two are alice's and one is bob's.
+/// Makes the phones of a demo: each with a folder of its own, all with the same app; two iPhones are alice's and one is bob's, and the
+/// Android phone is alice's.
 struct DemoPhones: Sendable {
     private static let owners = [
         (name: "Alice’s iPhone", user: "alice", languages: ["en"]), (name: "Alice’s second", user: "alice", languages: ["en"]),
@@ -30,23 +31,39 @@ struct DemoPhones: Sendable {
     /// What goes wrong when they fetch.
     let faults: DemoFaults
 
-    /// A phone that is switched off.
+    /// An iPhone that is switched off.
     func phone(number: Int, apns: LocalAPNs) throws -> SimulatedPhone {
-        let id = String(number)
+        var configuration = try configuration(Self.identity(number))
+        configuration.activityTypes = Self.activityTypes
+        configuration.hasWidgets = true
+        if Self.owners.indices.contains(number - 1) { configuration.languages = Self.owners[number - 1].languages }
+        return try SimulatedPhone(
+            configuration: configuration, service: LocalPushService(apns), transport: transport(of: configuration), clock: clock)
+    }
+
+    /// The Android phone, switched off.
+    func androidPhone(_ service: AndroidService) throws -> AndroidPhone {
+        let configuration = try configuration(
+            .init(
+                id: "android", name: "Alice’s Android", model: "Simulated Android phone", owner: "alice", system: .android))
+        return try service.phone(configuration, transport: transport(of: configuration), clock: clock)
+    }
+
+    private func configuration(_ identity: PhoneSnapshot.Identity) throws -> SimulatedPhoneConfiguration {
         guard let backend = URL(string: "http://127.0.0.1:\(port)") else { throw ConfigurationError.badBackend }
         var app = try RichPushConfiguration(backend: backend)
         app.keepsPasswordForSending = true
         app.offersReply = true
         app.refreshTask = Settings.demoTopic + ".refresh"
         var configuration = SimulatedPhoneConfiguration(
-            identity: Self.identity(number), app: app, bundleID: Settings.demoTopic, folder: URL(filePath: directory + "/" + id))
+            identity: identity, app: app, bundleID: Settings.demoTopic, folder: URL(filePath: directory + "/" + identity.id))
         configuration.samples = Self.samples
-        configuration.activityTypes = Self.activityTypes
-        if Self.owners.indices.contains(number - 1) { configuration.languages = Self.owners[number - 1].languages }
-        return try SimulatedPhone(
-            configuration: configuration, service: LocalPushService(apns),
-            transport: FaultyTransport(
-                phone: id, faults: faults, transport: AsyncHTTPTransport(client: client, clock: clock), clock: clock),
+        return configuration
+    }
+
+    private func transport(of configuration: SimulatedPhoneConfiguration) -> FaultyTransport {
+        FaultyTransport(
+            phone: configuration.identity.id, faults: faults, transport: AsyncHTTPTransport(client: client, clock: clock),
             clock: clock)
     }
 
@@ -101,6 +118,14 @@ struct LocalPushService: SimulatedPushService {
         apns.invalidate(token: token, reason: .unregistered, at: SystemClock().now)
     }
 
+    func follow(device: String, channel: String, app: String) async throws {
+        try apns.subscribe(device: device, toChannel: channel, bundleID: app)
+    }
+
+    func unfollow(device: String, channel: String, app: String) async {
+        try? apns.unsubscribe(device: device, fromChannel: channel, bundleID: app)
+    }
+
     func disconnect(device: String) async { apns.disconnect(device: device) }
 }
 
@@ -109,6 +134,7 @@ extension IncomingPush {
     init(_ push: DeliveredPush) {
         self.init(
             payload: Data(push.payload), pushType: push.pushType?.rawValue ?? "alert",
-            apnsID: push.apnsID.uuidString.lowercased(), collapseID: push.collapseID, topic: push.bundleID, token: push.token)
+            apnsID: push.apnsID.uuidString.lowercased(), collapseID: push.collapseID, topic: push.bundleID, token: push.token,
+            channel: push.channelID)
     }
 }

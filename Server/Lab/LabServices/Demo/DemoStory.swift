@@ -16,10 +16,10 @@ final class DemoStory: BackendObserver {
     /// How many sends are remembered.
     private static let sendLimit = 1_000
 
-    /// What is known of one send. The request to APNs may precede the backend's report that it accepted.
+    /// What is known of one send. The request to the push service may precede the backend's report that it accepted.
     private struct Send {
         var accepted: (detail: [String: String], moment: Timestamp)?
-        /// The phones with a request to APNs that have no step for the backend's acceptance yet.
+        /// The phones with a request to their push service that have no step for the backend's acceptance yet.
         var waiting: Set<String> = []
         var reported: Set<String> = []
     }
@@ -40,16 +40,16 @@ final class DemoStory: BackendObserver {
     }
 
     private let apns: LocalAPNs
-    /// By the device id at APNs.
-    let phones: [String: SimulatedPhone]
+    /// By the device id at APNs or FCM.
+    let phones: [String: any StoryPhone]
     private let sends = Mutex(Sends())
 
-    init(apns: LocalAPNs, phones: [String: SimulatedPhone]) {
+    init(apns: LocalAPNs, phones: [String: any StoryPhone]) {
         self.apns = apns
         self.phones = phones
     }
 
-    /// Recorded only at phones with a request to APNs: a push to another user is no part of a phone's story.
+    /// Recorded only at phones with a request to their push service: a push to another user is no part of a phone's story.
     func observed(_ event: BackendEvent) {
         guard case .accepted(let id, let trackingID, let sender, let kind, let style, let moment) = event else { return }
         let detail = ["sender": sender.text, "kind": kind.rawValue, "style": style.rawValue, "tracking id": trackingID.text]
@@ -67,8 +67,17 @@ final class DemoStory: BackendObserver {
         guard let news else { return }
         for device in news.devices {
             phones[device]?.record(
-                .accepted, richID: id, title: "The server stored it and will send it", detail: news.detail, at: news.moment)
+                .accepted, richID: id, title: "The server stored it and will send it", detail: news.detail, push: nil,
+                at: news.moment)
         }
+    }
+
+    /// A push service was asked to bring it to a phone.
+    func noteRequest(for id: RichID, to device: String) {
+        sends.withLock { sends in
+            sends.change(id) { if !$0.reported.contains(device) { $0.waiting.insert(device) } }
+        }
+        recordAccepted(id)
     }
 
     /// Records it at the phone that the request was for.
@@ -76,12 +85,7 @@ final class DemoStory: BackendObserver {
         guard let device = exchange.token.flatMap(apns.device(of:)), let phone = phones[device] else { return }
         let id = PushEnvelope(payload: Data(exchange.payload))?.id
         let push = exchange.answer?.apnsID.lowercased()
-        if let id {
-            sends.withLock { sends in
-                sends.change(id) { if !$0.reported.contains(device) { $0.waiting.insert(device) } }
-            }
-            recordAccepted(id)
-        }
+        if let id { noteRequest(for: id, to: device) }
         var request = Dictionary(exchange.headers.map { ($0.name, $0.value) }, uniquingKeysWith: { first, _ in first })
         request["path"] = "/3/device/\(exchange.token?.prefix(6) ?? "")…"
         request["payload"] = String(decoding: exchange.payload, as: UTF8.self)
@@ -106,9 +110,18 @@ final class DemoStory: BackendObserver {
         guard let phone = phones[fate.device], let sentence = fate.state.sentence else { return }
         phone.record(
             fate.state.isWaiting ? .stored : .held, richID: PushEnvelope(payload: Data(fate.payload))?.id, title: sentence,
-            push: fate.apnsID.uuidString.lowercased(), at: fate.moment)
+            detail: [:], push: fate.apnsID.uuidString.lowercased(), at: fate.moment)
     }
 }
+
+/// A phone with a story that others add to.
+protocol StoryPhone: Sendable {
+    func record(
+        _ kind: StoryStep.Kind, richID: RichID?, title: String, detail: [String: String], push: String?, at moment: Timestamp?)
+}
+
+extension SimulatedPhone: StoryPhone {}
+extension AndroidPhone: StoryPhone {}
 
 extension InjectedFault {
     /// What a fault of the demo does to an answer of APNs.

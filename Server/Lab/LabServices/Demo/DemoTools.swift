@@ -28,6 +28,7 @@ struct DemoTools: PhoneTools {
     private let port: Int
     private let authorityPath: String
     private let phones: [SimulatedPhone]
+    private let fcm: AndroidService
     private let faults: DemoFaults
     private let tokens: ProviderTokenCache
     private let client: APNsClient
@@ -35,13 +36,14 @@ struct DemoTools: PhoneTools {
 
     /// Creates tools for a local APNs that listens on `port`. Throws what is wrong with its folder.
     init(
-        apns: LocalAPNs, port: Int, folder: EmulatorFolder, phones: [SimulatedPhone], faults: DemoFaults, sender: DemoSender,
-        clock: any ServiceClock, logger: Logger
+        apns: LocalAPNs, port: Int, folder: EmulatorFolder, phones: [SimulatedPhone], fcm: AndroidService, faults: DemoFaults,
+        sender: DemoSender, clock: any ServiceClock, logger: Logger
     ) throws {
         self.apns = apns
         self.port = port
         authorityPath = folder.authorityPath
         self.phones = phones
+        self.fcm = fcm
         self.faults = faults
         self.sender = sender
         let key = try ProviderTokenKey(pem: folder.signingKeyPEM, keyID: EmulatorFolder.keyID, teamID: EmulatorFolder.teamID)
@@ -68,14 +70,22 @@ struct DemoTools: PhoneTools {
 
     func shutdown() async { await client.shutdown() }
 
+    /// Throws for a phone that APNs does not know.
+    private func requireApple(_ phone: String) async throws {
+        for each in phones where await each.snapshot.phone.id == phone { return }
+        throw ServiceError(.conflict, "an Android phone gets nothing from APNs; choose an iPhone")
+    }
+
     func target(of phone: String) async throws -> PushTarget {
-        PushTarget(
+        try await requireApple(phone)
+        return PushTarget(
             host: Self.host, port: port, deviceToken: apns.issueToken(device: phone, topic: Settings.demoTopic),
             topic: Settings.demoTopic, authorization: "bearer \(try tokens.current().text)",
             authorityPath: URL(filePath: authorityPath).standardizedFileURL.path)
     }
 
     func send(_ push: HandPush, to phone: String) async throws -> HandPushAnswer {
+        try await requireApple(phone)
         let type = APNsPushType(rawValue: push.pushType)
         guard let id = push.apnsId.map(UUID.init(uuidString:)) ?? UUID() else {
             throw ServiceError(.invalidField, "field 'apnsId': expected a UUID")
@@ -100,10 +110,12 @@ struct DemoTools: PhoneTools {
     func faults(of phone: String) async -> PhoneFaults { faults[phone] }
 
     func set(_ faults: PhoneFaults, of phone: String) async throws {
+        if faults.apns != .none { try await requireApple(phone) }
         self.faults.set(faults, of: phone, at: apns, topic: Settings.demoTopic)
     }
 
     func retireToken(of phone: String) async throws {
+        guard (try? await requireApple(phone)) != nil else { return try fcm.renewToken(of: phone) }
         _ = apns.rotateToken(device: phone, topic: Settings.demoTopic)
         faults.inject(into: apns, topic: Settings.demoTopic)
     }

@@ -206,6 +206,8 @@ struct PushEvent {
         var pushType: String?
         var priority: Int
         var collapseId: String?
+        /// The channel of a broadcast.
+        var channelId: String?
         var stored: Bool
         /// The body as sent; base64 when it is not UTF-8.
         var payload: String
@@ -218,7 +220,7 @@ struct PushEvent {
     var buffer: ByteBuffer {
         let wire = Wire(
             apnsId: push.apnsID.uuidString.lowercased(), token: push.token, topic: push.topic, pushType: push.pushType?.rawValue,
-            priority: push.priority, collapseId: push.collapseID, stored: push.storedWhileOffline,
+            priority: push.priority, collapseId: push.collapseID, channelId: push.channelID, stored: push.storedWhileOffline,
             payload: String(validating: push.payload, as: UTF8.self) ?? Data(push.payload).base64EncodedString())
         let json = (try? JSONEncoder().encode(wire)).map { String(decoding: $0, as: UTF8.self) } ?? "{}"
         return ByteBuffer(string: "event: push\ndata: \(json)\n\n")

@@ -2,21 +2,29 @@ import APNsEmulation
 import APNsProtocol
 import HTTPService
 import Hummingbird
+import LocalCertificates
 import Logging
 import NIOPosix
 import RichPushModel
 import ServerComposition
 import ServerSettings
 import ServiceErrors
+import ServiceLifecycle
 
 /// The local APNs alone, for anyone's client.
 public enum EmulatorService {
     /// Runs until the process gets a signal to stop. `announce` gets the lines for the terminal once it answers.
-    public static func run(_ options: EmulatorOptions, announce: @escaping @Sendable (String) -> Void) async throws {
+    ///
+    /// - Parameter companions: makes what runs beside it, of the certificate authority of the folder and the logger.
+    public static func run(
+        _ options: EmulatorOptions, announce: @escaping @Sendable (String) -> Void,
+        beside companions: (LocalCertificateAuthority, Logger) async throws -> [EmulatorCompanion] = { _, _ in [] }
+    ) async throws {
         let logger = Observability.start(Settings.Logging(level: .info, format: .text))
         let folder = try EmulatorFolder(path: options.directory, now: SystemClock().now)
         var running: [(apns: LocalAPNs, path: RouterPath)] = []
-        var memories: [EmulatorMemory] = []
+        let companions = try await companions(folder.authority, logger)
+        var memories = companions.map(\.service)
         let sandbox = try make(.sandbox, port: options.address.port, management: options.managementPort, options, folder, logger)
         running.append((sandbox, ""))
         if let port = options.productionPort {
@@ -35,12 +43,16 @@ public enum EmulatorService {
                     + "channels on port \(address.managementPort ?? 0)")
         }
         let serviceLines = lines
-        let isListed: @Sendable (String) -> Bool = { folder.hasIssued(serialNumber: $0) }
-        let admin = administration(of: running, at: options.adminAddress, logger: logger, isListed: isListed) { port in
+        let router = administration(of: running, at: options.adminAddress) { folder.hasIssued(serialNumber: $0) }
+        for companion in companions { companion.addRoutes(router) }
+        let admin = application(of: router, at: options.adminAddress, logger: logger) { port in
             for line in serviceLines { announce(line) }
             announce("  trust    \(folder.authorityPath)")
             announce("  sign     \(folder.signingKeyPath), key \(EmulatorFolder.keyID), team \(EmulatorFolder.teamID)")
             announce("  phones   http://\(options.adminAddress.host):\(port)/apps and /devices, see Documentation/LocalAPNs.md")
+            for page in companions.compactMap(\.page) {
+                announce("  page     http://\(options.adminAddress.host):\(port)\(page)")
+            }
         }
         let ending = running.map(\.apns)
         let service = ClosureService(onShutdown: { for apns in ending { apns.endStreams() } }) {
@@ -65,7 +77,8 @@ public enum EmulatorService {
     }
 
     /// Lets it know what it knew in the run before, and then the key of the folder, which may be a new one.
-    private static func memory(of apns: LocalAPNs, _ folder: EmulatorFolder, _ logger: Logger) throws -> EmulatorMemory {
+    private static func memory(of apns: LocalAPNs, _ folder: EmulatorFolder, _ logger: Logger) throws -> EmulatorMemory<LocalAPNs>
+    {
         let path = folder.statePath(of: apns.environment.rawValue)
         let memory = try EmulatorMemory(of: apns, at: path, clock: .system, logger: logger)
         try apns.registerKey(
@@ -74,17 +87,41 @@ public enum EmulatorService {
     }
 
     private static func administration(
-        of running: [(apns: LocalAPNs, path: RouterPath)], at address: Settings.Address, logger: Logger,
-        isListed: @escaping @Sendable (String) -> Bool, onListening: @escaping @Sendable (Int) -> Void
-    ) -> some ApplicationProtocol {
+        of running: [(apns: LocalAPNs, path: RouterPath)], at address: Settings.Address,
+        isListed: @escaping @Sendable (String) -> Bool
+    ) -> ServiceRouter {
         var serving = ServiceOptions()
         if address.isLoopback { serving.allowedHosts = [] }
         let router = ServiceRouter(options: serving)
         for (apns, path) in running { EmulatorRoutes(apns: apns, isListed: isListed).addRoutes(to: router, under: path) }
-        return Application(
+        return router
+    }
+
+    private static func application(
+        of router: ServiceRouter, at address: Settings.Address, logger: Logger, onListening: @escaping @Sendable (Int) -> Void
+    ) -> some ApplicationProtocol {
+        Application(
             router: router, server: .guarded(allowance: ConnectionAllowance(limit: 1_000, clock: .system, logger: logger)),
             configuration: ApplicationConfiguration(address: .hostname(address.host, port: address.port), serverName: nil),
             onServerRunning: { onListening($0.localAddress?.port ?? 0) }, logger: logger)
+    }
+}
+
+/// What runs beside the local APNs, and may be administered at the same port.
+public struct EmulatorCompanion: Sendable {
+    let service: any Service
+    let page: String?
+    let addRoutes: @Sendable (ServiceRouter) -> Void
+
+    /// Creates a companion.
+    ///
+    /// - Parameters:
+    ///   - page: the path of its page; `nil` for one without a page.
+    ///   - addRoutes: adds what administers it.
+    public init(
+        _ service: any Service, page: String? = nil, addRoutes: @escaping @Sendable (ServiceRouter) -> Void = { _ in }
+    ) {
+        (self.service, self.page, self.addRoutes) = (service, page, addRoutes)
     }
 }
 

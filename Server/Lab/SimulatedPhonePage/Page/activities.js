@@ -42,7 +42,12 @@ export function activityCards(phone) {
       class: "activity-remove", type: "button", "aria-label": `Remove ${title(activity)}`, "data-testid": "activity-dismiss",
       onclick: () => phone.act("dismissActivity", { id: activity.id }),
     }, "×")),
-  pairs(values(activity.state)),
+  h("div", { class: "activity-body" },
+    pairs(values(activity.state)),
+    activity.picture && h("img", {
+      class: "activity-picture", src: phone.mediaURL(activity.picture, activity), alt: "Picture of the Live Activity", draggable: "false",
+      "data-testid": "activity-picture", key: `picture ${activity.picture}`,
+    })),
   activity.asks && h("div", { class: "activity-question", key: "question" },
     h("span", null, "Allow Live Activities from Clarion?"),
     h("button", {

@@ -12,6 +12,9 @@ export const ACTORS = {
   phone: { name: "Phone", icon: "phone" },
 };
 
+/** The name of an actor in the story of a phone. */
+export const actorName = (phone, actor) => (actor === "apns" ? `${phone.service} (local)` : ACTORS[actor].name);
+
 export function actorOf(step) {
   return BY_STEP[step] || "phone";
 }

@@ -31,7 +31,7 @@ export function controls() {
         ? button("unlock", "Unlock", () => phone.act("unlock"), "control-lock")
         : button("lock", "Lock", () => leave(phone, "lock"), "control-lock"),
       button("open", "Open app", () => leave(phone, "openApp"), "control-open", snapshot.locked || snapshot.installed === false),
-      button("quit", "Force quit", () => phone.act("terminate"), "control-quit"),
+      button("quit", phone.isAndroid ? "Force stop" : "Force quit", () => phone.act("terminate"), "control-quit"),
       button("bell", "Notices", () => toggleCentre(phone), "control-centre", snapshot.locked),
       snapshot.beforeFirstUnlock !== undefined && button("refresh", "Restart", () => leave(phone, "restart"), "control-restart")),
     h("div", { class: "switches" }, switches(phone)),
@@ -43,6 +43,7 @@ export function controls() {
 
 function stateWords(snapshot) {
   if (snapshot.installed === false) return "App removed";
+  if (snapshot.dozing) return "The phone lies in Doze";
   const words = `App ${PROCESS_WORDS[snapshot.process] || snapshot.process}`;
   return snapshot.beforeFirstUnlock ? `${words}, phone not unlocked since its start` : words;
 }
@@ -63,7 +64,9 @@ function switches(phone) {
   const isOffline = snapshot.network === "offline";
   return [
     toggle("Offline", isOffline, (on) => phone.act("setNetwork", { offline: on }), "switch-offline"),
-    toggle("Background refresh", snapshot.backgroundRefresh, (on) => phone.act("setBackgroundRefresh", { on }), "switch-refresh"),
+    phone.isAndroid
+      ? toggle("Doze", snapshot.dozing, (on) => phone.act("setDoze", { on }), "switch-doze")
+      : toggle("Background refresh", snapshot.backgroundRefresh, (on) => phone.act("setBackgroundRefresh", { on }), "switch-refresh"),
     toggle("Notifications allowed", snapshot.permission !== "denied",
       (on) => phone.act("setPermission", { permission: on ? "granted" : "denied" }), "switch-permission"),
   ];
@@ -72,11 +75,11 @@ function switches(phone) {
 // A switch is there when the phone knows the state: an older server's phones know fewer.
 function moreSwitches(phone) {
   const { snapshot } = phone;
+  if (phone.isAndroid) return [slowSwitch(phone), life(phone)];
   return [
     toggle("Hide previews when locked", snapshot.hidesPreviews, (on) => phone.act("setPreviews", { whenUnlocked: on }), "switch-previews"),
     snapshot.focus !== undefined && [
-      toggle("Slow network", snapshot.network === "slow",
-        (on) => phone.act("setConnection", { connection: on ? "slow" : "online" }), "switch-slow"),
+      slowSwitch(phone),
       toggle("Focus", snapshot.focus, (on) => phone.act("setFocus", { on }), "switch-focus"),
       toggle("Low power", snapshot.lowPower, (on) => phone.act("setLowPower", { on }), "switch-low-power"),
     snapshot.wakeBudget !== undefined &&
@@ -85,29 +88,43 @@ function moreSwitches(phone) {
     ],
     snapshot.liveActivities !== undefined &&
       toggle("Live Activities", snapshot.liveActivities, (on) => phone.act("setLiveActivities", { on }), "switch-activities"),
-    snapshot.installed !== undefined && h("div", { class: "quiet-row", key: "life" },
-      quiet("System ends app", () => phone.act("endApp"), "control-end", snapshot.installed === false),
-      snapshot.installed
-        ? quiet("Remove app", () => phone.act("removeApp"), "control-remove", false, "control-life")
-        : quiet("Install app", () => phone.act("installApp"), "control-install", false, "control-life"),
-      quiet("Restore backup", () => phone.act("restoreBackup"), "control-restore"),
-      snapshot.liveActivities !== undefined &&
-        quiet("New activity tokens", () => phone.act("rotateActivityTokens"), "control-rotate")),
+    snapshot.frequentActivityUpdates !== undefined &&
+      toggle("Frequent updates of these", snapshot.frequentActivityUpdates,
+        (on) => phone.act("setFrequentActivityUpdates", { on }), "switch-frequent-updates"),
+    snapshot.installed !== undefined && life(phone),
   ];
+}
+
+function slowSwitch(phone) {
+  return toggle("Slow network", phone.snapshot.network === "slow",
+    (on) => phone.act("setConnection", { connection: on ? "slow" : "online" }), "switch-slow");
+}
+
+function life(phone) {
+  const { snapshot } = phone;
+  return h("div", { class: "quiet-row", key: "life" },
+    quiet("System ends app", () => phone.act("endApp"), "control-end", snapshot.installed === false),
+    snapshot.installed
+      ? quiet("Remove app", () => phone.act("removeApp"), "control-remove", false, "control-life")
+      : quiet("Install app", () => phone.act("installApp"), "control-install", false, "control-life"),
+    !phone.isAndroid && quiet("Restore backup", () => phone.act("restoreBackup"), "control-restore"),
+    !phone.isAndroid && snapshot.liveActivities !== undefined &&
+      quiet("New activity tokens", () => phone.act("rotateActivityTokens"), "control-rotate"));
 }
 
 function faults(phone) {
   const count = Number(phone.faults.apns !== "none") + Number(phone.faults.backend !== "none");
   return h("details", { class: "more-switches faults", "data-testid": "faults", key: "faults" },
     h("summary", null, "Faults", count > 0 && h("span", { class: "fault-count", key: "count" }, `${count} on`)),
-    choice("APNs answers", APNS_FAULTS, phone.faults.apns, (apns) => setFaults(phone, { apns }), "fault-apns"),
+    !phone.isAndroid && choice("APNs answers", APNS_FAULTS, phone.faults.apns, (apns) => setFaults(phone, { apns }), "fault-apns"),
     choice("Content comes", BACKEND_FAULTS, phone.faults.backend, (backend) => setFaults(phone, { backend }), "fault-backend"),
-    h("div", { class: "quiet-row" }, quiet("Token is dead (410)", () => retire(phone), "fault-token")));
+    h("div", { class: "quiet-row" }, quiet(phone.isAndroid ? "New token" : "Token is dead (410)", () => retire(phone), "fault-token")));
 }
 
 async function retire(phone) {
   if (await call(`${phone.address}/token`, undefined, "DELETE")) {
-    toast("Pushes to its old token are answered 410. The app gets a new one at its next start.");
+    toast(phone.isAndroid ? "Pushes to its old token are answered 404. The app registers the new one."
+      : "Pushes to its old token are answered 410. The app gets a new one at its next start.");
   }
 }
 

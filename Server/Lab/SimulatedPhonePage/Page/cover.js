@@ -26,7 +26,7 @@ export function cover(phone) {
     h("p", { class: "cover-clock" }, clockTime(phoneNow()))),
   h("div", { class: "notice-list", tabindex: "-1" },
     !snapshot.locked && h("div", { class: "centre-head", key: "head" },
-      h("h2", null, "Notification Centre"),
+      h("h2", null, phone.isAndroid ? "Notifications" : "Notification Centre"),
       notices.length > 0 && h("button", {
         class: "round-glass", type: "button", "aria-label": "Clear all notifications", onclick: () => phone.act("clearNotifications"),
         "data-testid": "clear-notifications", key: "clear",

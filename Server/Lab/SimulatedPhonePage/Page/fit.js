@@ -1,7 +1,7 @@
 // Scales the phones to the room they have, each as a whole, so that their proportions stay a phone's.
 const FRAME_WIDTH = 426;
 const FRAME_HEIGHT = 880;
-const SMALLEST = 0.5;
+const SMALLEST = 0.4;
 const LARGEST = 1;
 /** Between two phones that stand side by side, and above them for their names. */
 const GAP = 18;

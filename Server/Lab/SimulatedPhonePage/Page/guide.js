@@ -64,17 +64,21 @@ function nextThings() {
     h("div", { class: "tries" },
       tryButton("home", "Home, then a push", "A banner slides down", ready, () => pushAfter("home")),
       tryButton("lock", "Lock, then a push", "It waits on the lock screen", ready, () => pushAfter("lock")),
-      state.selected?.snapshot?.liveActivities !== undefined
+      state.selected?.snapshot?.liveActivities !== undefined && !state.selected.isAndroid
         && tryButton("pulse", "A delivery comes closer", "A Live Activity on the lock screen", ready, followDelivery),
-      tryButton("quit", "Force quit, then a push", "Silent: iOS wakes no such app", ready, () => pushAfter("terminate")),
-      state.phones.length > 1 && tryButton("columns", "All phones side by side", "Two of alice, one of bob", true, showAll)),
+      state.selected?.snapshot?.liveActivities !== undefined
+        && tryButton("columns", "A match on every phone", "One push reaches all, over a channel", ready, followMatch),
+      state.selected?.isAndroid
+        ? tryButton("quit", "Force stop, then a push", "FCM keeps it until the app is opened", ready, () => pushAfter("terminate"))
+        : tryButton("quit", "Force quit, then a push", "Silent: iOS wakes no such app", ready, () => pushAfter("terminate")),
+      state.phones.length > 1 && tryButton("columns", "All phones side by side", "iPhones and an Android phone", true, () => showAll())),
     h("button", { class: "guide-skip", type: "button", onclick: () => remember(false) }, "Show the first steps"));
 }
 
 // Signs in each phone's owner on phones where no user is signed in yet.
-async function showAll() {
+async function showAll(phones = state.phones) {
   setSideBySide(true);
-  await Promise.all(state.phones.map(async (phone) => {
+  await Promise.all(phones.map(async (phone) => {
     if (phone.snapshot?.user || !phone.owner) return;
     if (phone.snapshot?.locked && (await phone.act("unlock"))) await phone.until(({ locked }) => !locked);
     if ((await phone.act("openApp")) && !phone.snapshot?.user) await phone.act("signIn", { user: phone.owner, password: phone.owner });
@@ -133,6 +137,38 @@ async function followDelivery() {
       const isLast = stage === DELIVERY.at(-1);
       const alert = isLast ? undefined : { title: "Your order", body: `${stage.stage}: ${stage.minutes} minutes` };
       if (!(await askBackend(phone, "PATCH", `/api/v1/activities/${started.id}`, { state: stage, end: isLast, alert }))) return;
+    }
+  } finally {
+    view.trying = false;
+  }
+}
+
+/** What the match says. */
+const MATCH = [
+  { score: "0 : 0", minute: 1 }, { score: "1 : 0", minute: 23 }, { score: "1 : 1", minute: 71 }, { score: "2 : 1", minute: 90 },
+];
+
+/** A sports desk's server opens a channel. The app on each phone follows it, and one push reaches them all. */
+async function followMatch() {
+  const phone = state.selected;
+  if (view.trying || !phone) return;
+  view.trying = true;
+  try {
+    await showAll(state.phones.filter(({ isAndroid }) => !isAndroid));
+    scrollTo({ top: 0 });
+    const followers = state.phones.filter(({ snapshot }) => snapshot?.user && snapshot.liveActivities);
+    const users = [...new Set(followers.map(({ snapshot }) => `username:${snapshot.user}`))];
+    const match = await askBackend(phone, "POST", "/api/v1/activities", {
+      attributesType: "MatchAttributes", attributes: { game: "Harbour FC : Lighthouse" }, state: MATCH[0], delivery: "channel",
+      start: "app", audience: users.join(" || "),
+    });
+    if (!match) return;
+    for (const follower of followers) {
+      if ((await follower.act("startActivity", { activity: match })) && !follower.snapshot.locked) await follower.act("lock");
+    }
+    for (const now of MATCH.slice(1)) {
+      await new Promise((resolve) => setTimeout(resolve, STAGE_MILLISECONDS));
+      if (!(await askBackend(phone, "PATCH", `/api/v1/activities/${match.id}`, { state: now, end: now === MATCH.at(-1) }))) return;
     }
   } finally {
     view.trying = false;

@@ -24,14 +24,18 @@ let phoneID = null;
 let foreignBundle = null;
 let findings = [];
 let reviewed = null;
+/** Whether the findings are of an older draft. */
+let reviewing = false;
 let reviewTimer = null;
 let field = null;
 
-const phoneOf = () => state.phones.find(({ id }) => id === phoneID) || state.selected;
+/** Those that get something from APNs. */
+const iPhones = () => state.phones.filter(({ isAndroid }) => !isAndroid);
+const phoneOf = () => iPhones().find(({ id }) => id === phoneID) || (state.selected?.isAndroid ? iPhones()[0] : state.selected);
 
 export function pushForm() {
   const phone = phoneOf();
-  if (!phone) return null;
+  if (!phone) return h("p", { class: "panel-empty", key: "push" }, "An Android phone gets nothing from APNs.");
   review(phone);
   return h("form", { class: "tool-form", key: "push", onsubmit: (event) => send(event, phone), "data-testid": "push-form", "data-drop": "apns" },
     templates(PUSH_TEMPLATES, use, "template"),
@@ -41,7 +45,7 @@ export function pushForm() {
           phoneID = event.target.value;
           changed();
         },
-      }, state.phones.map(({ id, name }) => h("option", { value: id, key: id }, name)))),
+      }, iPhones().map(({ id, name }) => h("option", { value: id, key: id }, name)))),
       labelled("Type", h("select", { class: "box", value: draft.pushType, onchange: set("pushType"), "data-testid": "push-type" },
         TYPES.map((type) => h("option", { value: type, key: type }, type)))),
       labelled("Priority", h("select", { class: "box", value: draft.priority, onchange: set("priority"), "data-testid": "push-priority" },
@@ -109,6 +113,7 @@ function review(phone) {
   const wanted = JSON.stringify([phone.id, draft]);
   if (wanted === reviewed) return;
   reviewed = wanted;
+  reviewing = true;
   clearTimeout(reviewTimer);
   reviewTimer = setTimeout(async () => {
     try {
@@ -116,10 +121,13 @@ function review(phone) {
         method: "POST", headers: { "Content-Type": "application/json" }, body: JSON.stringify(wire(draft)),
       });
       const found = answer.ok ? await answer.json() : [{ severity: "error", field: "payload", message: (await problemOf(answer)) || "It cannot be checked." }];
-      if (reviewed === wanted) findings = [...local(draft), ...found];
+      if (reviewed !== wanted) return;
+      findings = [...local(draft), ...found];
     } catch {
+      if (reviewed !== wanted) return;
       findings = local(draft);
     }
+    reviewing = false;
     changed();
   }, REVIEW_MILLISECONDS);
 }
@@ -131,7 +139,7 @@ function local({ expiration }) {
 }
 
 function reviewList() {
-  return h("ul", { class: "findings", id: "push-findings", key: "findings", "aria-live": "polite", "data-testid": "push-findings" },
+  return h("ul", { class: "findings", id: "push-findings", key: "findings", "aria-live": "polite", "aria-busy": String(reviewing), "data-testid": "push-findings" },
     findings.map(({ severity, message, line, column }, index) => h("li", { class: `finding ${severity}`, key: `${index} ${message}`, "data-testid": "finding", "data-severity": severity },
       h("span", { class: "finding-mark", role: "img", "aria-label": severity === "error" ? "Error" : "Advice" }, severity === "error" ? "!" : "i"),
       h("span", null, message, line && [" ", h("button", {

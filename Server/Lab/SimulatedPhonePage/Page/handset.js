@@ -9,6 +9,7 @@ export class Handset {
     this.id = identity.id;
     this.name = identity.name;
     this.owner = identity.owner || "";
+    this.isAndroid = identity.system === "android";
     this.snapshot = null;
     /** Every step of its story, by sequence number. */
     this.steps = new Map();
@@ -85,6 +86,11 @@ export class Handset {
     });
   }
 
+  /** The name of the service that brings its pushes. */
+  get service() {
+    return this.isAndroid ? "FCM" : "APNs";
+  }
+
   /** How many notifications are unread: what the app shows while it is open, else the number on its icon, which is newer. */
   get unread() {
     if (!this.snapshot?.user) return 0;
@@ -96,7 +102,7 @@ export class Handset {
     return `/phone/${encodeURIComponent(this.id)}`;
   }
 
-  /** Where the bytes are that the phone fetched: for what is open, or as the attachment of a notification. */
+  /** Where the bytes are that the phone fetched: for what is open, or as the attachment of a notification or a Live Activity. */
   mediaURL(richID, notice = null) {
     const attachment = notice ? `?notification=${encodeURIComponent(notice.id)}` : "";
     return `${this.address}/media/${encodeURIComponent(richID)}${attachment}`;

@@ -5,7 +5,7 @@ import { groupsOf, messageOf } from "./pushes.js";
 /** The stations, in the order of the way. */
 export const STATIONS = [
   { id: "accepted", title: "Hub", words: "accepted by the hub", actor: "backend" },
-  { id: "apns", title: "APNs", words: "handed to APNs", actor: "apns" },
+  { id: "apns", title: "Service", words: "handed to APNs or FCM", actor: "apns" },
   { id: "delivered", title: "Phone", words: "delivered to the phone", actor: "phone" },
   { id: "started", title: "Start", words: "extension or app started", actor: "phone" },
   { id: "fetched", title: "Fetch", words: "content fetched", actor: "phone" },
@@ -34,12 +34,12 @@ function journeyOf(group) {
   const moments = Object.values(at);
   return {
     key: group.key, id: group.id, richID: group.richID, push: group.push, phone: group.phone, steps: group.steps, at,
-    message: messageOf(group), begin: Math.min(...moments, group.steps[0].at), ...ending(group.steps, at),
+    message: messageOf(group), begin: Math.min(...moments, group.steps[0].at), ...ending(group.phone.service, group.steps, at),
   };
 }
 
 // Its state, as a keyword for the filter and as a sentence to display.
-function ending(steps, at) {
+function ending(service, steps, at) {
   const answers = steps.filter(({ step }) => step === "apns-answer");
   const refused = answers.length > 0 && answers.every(({ detail }) => detail?.status !== "200");
   const trouble = steps.findLast(({ step }) => step === "failed" || step === "held");
@@ -47,11 +47,11 @@ function ending(steps, at) {
   if (at.shown !== undefined) return { state: "shown", words: trouble?.step === "failed" ? trouble.title : "shown" };
   if (refused) {
     const { status, reason } = answers[answers.length - 1].detail || {};
-    return { state: "failed", words: status && status !== "none" ? `APNs refused it: ${status} ${reason || ""}`.trim() : "APNs did not answer" };
+    return { state: "failed", words: status && status !== "none" ? `${service} refused it: ${status} ${reason || ""}`.trim() : `${service} did not answer` };
   }
   if (trouble) return { state: trouble.step === "held" ? "held" : "failed", words: trouble.title };
   if (at.delivered !== undefined) return { state: "delivered", words: "reached the phone" };
-  return { state: "waiting", words: at.apns === undefined ? "on its way" : "APNs keeps it" };
+  return { state: "waiting", words: at.apns === undefined ? "on its way" : `${service} keeps it` };
 }
 
 /** The rows as they are exported: times in milliseconds since 1970, nothing that the page does not show. */

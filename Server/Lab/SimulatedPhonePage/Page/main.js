@@ -5,6 +5,7 @@ import { start } from "./connection.js";
 import { topBar, applyTheme } from "./top.js";
 import { guide } from "./guide.js";
 import { controls } from "./controls.js";
+import { browserCard, resumeBrowser } from "./browser.js";
 import { about } from "./about.js";
 import { panel } from "./panel.js";
 import { footBar } from "./foot.js";
@@ -15,7 +16,7 @@ import { announce } from "./announce.js";
 import { followFocus, watchFocus } from "./focus.js";
 
 const region = (id) => document.getElementById(id);
-const NAME = "Clarion · simulated iPhone";
+const NAME = "Clarion · simulated phones";
 
 applyTheme();
 onChange(() => {
@@ -28,6 +29,7 @@ onChange(() => {
   render(region("guide"), guide());
   render(region("phone"), stage());
   render(region("controls"), controls());
+  render(region("browser"), browserCard());
   render(region("panel"), panel());
   render(region("foot"), footBar());
   render(region("announcer"), announce());
@@ -41,6 +43,7 @@ takeDroppedFiles();
 watchFocus();
 changed();
 start();
+resumeBrowser();
 
 // The clock on the phones, and "2m ago".
 setInterval(changed, 5000);

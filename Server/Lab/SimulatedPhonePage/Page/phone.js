@@ -12,7 +12,7 @@ import { island } from "./activities.js";
 
 export function device(phone) {
   const { snapshot } = phone;
-  return h("div", { class: "device", role: "group", "aria-label": `${phone.name}, simulated` },
+  return h("div", { class: "device", "data-system": phone.isAndroid ? "android" : "ios", role: "group", "aria-label": `${phone.name}, simulated` },
     h("span", { class: "key key-action", "aria-hidden": "true" }),
     h("span", { class: "key key-up", "aria-hidden": "true" }),
     h("span", { class: "key key-down", "aria-hidden": "true" }),
@@ -42,7 +42,7 @@ function layers(phone) {
     banner(phone),
     expandedNotice(phone),
     statusBar(phone),
-    island(phone),
+    phone.isAndroid ? h("span", { class: "punch", key: "punch", "aria-hidden": "true" }) : island(phone),
     homeIndicator(phone),
   ];
 }

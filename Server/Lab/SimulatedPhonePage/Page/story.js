@@ -3,7 +3,7 @@ import { h } from "./dom.js";
 import { icon } from "./icons.js";
 import { state, view, changed } from "./state.js";
 import { distance, exactTime } from "./format.js";
-import { actorOf, ACTORS } from "./actors.js";
+import { actorName, actorOf, ACTORS } from "./actors.js";
 import { groupsOf, messageOf } from "./pushes.js";
 import { inLines } from "./bodytext.js";
 
@@ -59,7 +59,7 @@ function stepLine(phone, step, first) {
   const details = Object.entries(step.detail || {});
   const open = view.openSteps.has(`${phone.id} ${step.seq}`);
   const line = [
-    h("span", { class: "step-mark", title: ACTORS[actor].name }, icon(ACTORS[actor].icon)),
+    h("span", { class: "step-mark", title: actorName(phone, actor) }, icon(ACTORS[actor].icon)),
     h("span", { class: "step-title" }, step.title, statusPill(step)),
     h("time", { class: "step-time" }, step === first ? "0 ms" : distance(step.at - first.at)),
     details.length > 0 && icon("down", "step-more"),

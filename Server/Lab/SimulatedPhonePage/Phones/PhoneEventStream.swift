@@ -11,7 +11,7 @@ import ServiceLifecycle
     import Foundation
 #endif
 
-/// A phone as its page needs it: `SimulatedPhone`, and in tests something smaller.
+/// A phone as its page needs it: `SimulatedPhone`, `AndroidPhone`, and in tests something smaller.
 public protocol PagePhone: Sendable {
     /// What can be seen of it now.
     var snapshot: PhoneSnapshot { get async }
@@ -32,6 +32,7 @@ public protocol PagePhone: Sendable {
 }
 
 extension SimulatedPhone: PagePhone {}
+extension AndroidPhone: PagePhone {}
 
 /// The events of phones, as server-sent events: `snapshot` of each at once and after each change, `story` for each step.
 /// Snapshots and steps name their phone. All phones share one stream, because a browser opens no more than six connections to a
