@@ -135,8 +135,12 @@ struct WireCommandTests {
             let answer = try await client.send(emulator.push(authorization: "bearer a.b.c"))
             #expect(answer.status == "403" && answer.body == #"{"reason":"InvalidProviderToken"}"#)
             #expect(emulator.apns.recordedExchanges.map(\.payloadSize) == [0])
-            let reset = emulator.apns.recordedFrames.first { $0.name == "RST_STREAM" && $0.direction == .sent }
-            #expect(reset?.payload == [0, 0, 0, 0])
+            // It follows the answer.
+            #expect(
+                await eventually {
+                    let reset = emulator.apns.recordedFrames.first { $0.name == "RST_STREAM" && $0.direction == .sent }
+                    return reset?.payload == [0, 0, 0, 0]
+                })
             #expect(emulator.apns.recordedFrames.count { $0.name == "DATA" && $0.direction == .sent } == 5)
             emulator.apns.inject(.status(503, .serviceUnavailable))
             #expect(try await client.send(emulator.push()).headers["retry-after"] == "30")

@@ -23,7 +23,7 @@ struct ActivityModelTests {
     func histories() async throws {
         let scene = try await ActivityScene()
         let phones = [try await scene.phone("alice"), try await scene.phone("bob"), try await scene.phone("carol")]
-        let seed = UInt64.random(in: 0 ... .max)
+        let seed = SeededGenerator().seed
         print("seed \(seed)")
         for history in 0..<Self.histories {
             var random = SeededGenerator(seed: seed &+ UInt64(history))
@@ -34,7 +34,10 @@ struct ActivityModelTests {
     private func run(
         _ history: Int, _ scene: ActivityScene, _ phones: [ActivityPhone], _ random: inout SeededGenerator
     ) async throws {
-        let activity = try await scene.start(to: "username:alice || username:bob", stage: "first")
+        let isOnChannel = Bool.random(using: &random)
+        let activity = try await scene.start(to: "username:alice || username:bob", stage: "first") {
+            if isOnChannel { $0.delivery = "channel" }
+        }
         var stage = "first"
         var isOver = false
         var swiped: Set<InstallationID> = []
@@ -68,22 +71,30 @@ struct ActivityModelTests {
             case .crash:
                 // A node that dies with what it has claimed.
                 let now = scene.test.clock.now
-                _ = try await scene.test.store.claimActivities(at: now, until: now + .seconds(60), limit: 10)
+                for onChannels in [false, true] {
+                    _ = try await scene.test.store.claimActivities(
+                        onChannels: onChannels, at: now, until: now + .seconds(60), limit: 10)
+                }
                 _ = try await scene.test.store.claimCatchUps(at: now, until: now + .seconds(1), limit: 10)
             default: try await scene.work()
             }
         }
         try await settle(scene, phones)
-        for phone in phones.prefix(2) where !swiped.contains(phone.installation) {
-            let shown = phone.shown[activity.id]
-            #expect(shown?.isOver ?? isOver == isOver, "history \(history), \(phone.installation)")
-            // One that the device ended by itself keeps what it showed.
-            #expect(isOver || shown?.stage == stage, "history \(history), \(phone.installation)")
+        let meant = phones.prefix(2).filter { !swiped.contains($0.installation) }
+        for phone in meant where !Self.isRight(phone.shown[activity.id], stage, isOver) {
+            let status = try await scene.backend.activity(activity.id, for: scene.shop)
+            let shown = String(describing: phone.shown[activity.id])
+            Issue.record("history \(history), \(phone.installation): wanted \(stage), over \(isOver); shown \(shown); \(status)")
         }
         #expect(phones.allSatisfy { $0.starts[activity.id, default: 0] <= 1 }, "history \(history)")
         #expect(phones[2].shown[activity.id] == nil, "history \(history)")
         if !isOver { try await scene.backend.endActivity(activity.id, for: scene.shop) }
         try await settle(scene, phones)
+    }
+
+    /// One that the device ended by itself keeps what it showed.
+    private static func isRight(_ shown: ActivityPhone.Shown?, _ stage: String, _ isOver: Bool) -> Bool {
+        isOver ? shown?.isOver ?? true : shown?.isOver == false && shown?.stage == stage
     }
 
     /// All phones are on, have tokens and report, and what a crash has left behind runs out.

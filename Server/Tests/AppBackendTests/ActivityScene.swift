@@ -21,6 +21,7 @@ final class ActivityScene: Sendable {
     let dispatcher: Dispatcher
     let upkeep: BackendUpkeep
     let transport: ScriptedTransport
+    let channels: FakeChannels
     let shop: Principal
     private let phones = Mutex<[ActivityPhone]>([])
 
@@ -35,6 +36,8 @@ final class ActivityScene: Sendable {
                 devices: SQLDeviceStore(test.database), intake: SQLIntakeStore(test.database),
                 telemetry: SQLTelemetryStore(test.database)),
             clock: test.clock, logger: parts.logger)
+        channels = FakeChannels()
+        parts.channels = channels
         backend = RichPushBackend(parts: parts)
         upkeep = BackendUpkeep(of: backend)
         transport = ScriptedTransport()
@@ -44,6 +47,9 @@ final class ActivityScene: Sendable {
         shop = try await test.user("shop")
         transport.follow { [self] target, _ in outcome(of: target) }
         transport.beforeAnswering { [self] batch in deliver(batch) }
+        channels.onPublish { [self] push in
+            for phone in phones.withLock({ $0 }) { phone.receive(push) }
+        }
     }
 
     /// A phone on which a user is signed in. Its app has reported its start token.
@@ -99,7 +105,8 @@ final class ActivityScene: Sendable {
     func work() async throws {
         for _ in 0..<20 {
             try await upkeep.work()
-            if await dispatcher.pass() == 0 { return }
+            let done = try await upkeep.workOnChannels()
+            if await dispatcher.pass() == 0, done == 0 { return }
         }
     }
 
@@ -135,6 +142,7 @@ final class ActivityPhone: Sendable {
         var stage: String
         var isOver = false
         var token: String?
+        var channel: String?
     }
 
     private struct State {
@@ -143,8 +151,12 @@ final class ActivityPhone: Sendable {
         var starts: [Int64: Int] = [:]
         var dead: Set<String> = []
         var startToken: String
+        var startsMade = 0
+        var permission: (enabled: Bool?, frequentUpdates: Bool?) = (nil, nil)
         var made = 0
         var waiting: [(body: [UInt8], token: String)] = []
+        /// The latest push of each channel that APNs keeps, also for a phone that follows later.
+        var stored: [String: [UInt8]] = [:]
         var isOnline = true
         var alerts = 0
         var stamps: [Int64] = []
@@ -198,6 +210,14 @@ final class ActivityPhone: Sendable {
         }
     }
 
+    /// A push over a channel, which reaches each activity that follows it.
+    func receive(_ push: ChannelPush) {
+        state.withLock { state in
+            state.stored[push.channel] = push.expiresAt == nil ? nil : push.body
+            if state.isOnline { Self.take(push.body, over: push.channel, &state) }
+        }
+    }
+
     func setOnline(_ isOnline: Bool) {
         state.withLock { state in
             state.isOnline = isOnline
@@ -205,10 +225,21 @@ final class ActivityPhone: Sendable {
             let waiting = state.waiting
             state.waiting = []
             for push in waiting { Self.take(push.body, at: push.token, &state) }
+            for (channel, body) in state.stored { Self.take(body, over: channel, &state) }
         }
     }
 
+    private static func take(_ body: [UInt8], over channel: String, _ state: inout State) {
+        let followers = state.shown.filter { $0.value.channel == channel && !$0.value.isOver }.keys
+        for id in followers { take(body, for: id, at: "", &state) }
+    }
+
     private static func take(_ body: [UInt8], at token: String, _ state: inout State) {
+        let id = state.shown.first { $0.value.token == token }?.key
+        take(body, for: id, at: token, &state)
+    }
+
+    private static func take(_ body: [UInt8], for id: Int64?, at token: String, _ state: inout State) {
         guard let aps = (try? JSONDecoder().decode(JSONValue.self, from: Data(body)))?.members?["aps"]?.members,
             let stamp = aps["timestamp"]?.wholeNumber, let content = aps["content-state"]?.members,
             let revision = content[ActivityKey.revision]?.wholeNumber, case .text(let stage)? = content["stage"]
@@ -219,9 +250,12 @@ final class ActivityPhone: Sendable {
             guard token == state.startToken, let id = aps["attributes"]?.members?[ActivityKey.id]?.wholeNumber else { return }
             state.starts[id, default: 0] += 1
             state.shown[id] = Shown(stamp: stamp, revision: revision, stage: stage)
+            guard case .text(let channel)? = aps["input-push-channel"] else { return }
+            state.shown[id]?.channel = channel
+            if let latest = state.stored[channel] { take(latest, over: channel, &state) }
             return
         }
-        guard let id = state.shown.first(where: { $0.value.token == token })?.key, var item = state.shown[id], !item.isOver,
+        guard let id, var item = state.shown[id], !item.isOver,
             stamp > item.stamp
         else { return }
         (item.stamp, item.revision, item.stage) = (stamp, revision, stage)
@@ -232,7 +266,7 @@ final class ActivityPhone: Sendable {
     /// The system gives a token to each activity that has none, or another to those that have one.
     func giveTokens(anew: Bool = false) {
         state.withLock { state in
-            for (id, item) in state.shown where !item.isOver && (item.token == nil || anew) {
+            for (id, item) in state.shown where !item.isOver && item.channel == nil && (item.token == nil || anew) {
                 if let old = item.token { state.dead.insert(old) }
                 state.made += 1
                 state.shown[id]?.token = Self.token(number, state.made)
@@ -240,9 +274,22 @@ final class ActivityPhone: Sendable {
         }
     }
 
+    /// The system gives another token that starts activities.
+    func changeStartToken() {
+        state.withLock { state in
+            state.startsMade += 1
+            state.startToken = Self.token(number + 0x1000, state.startsMade)
+        }
+    }
+
+    /// The user moves the switches of the app.
+    func setPermission(enabled: Bool?, frequentUpdates: Bool? = nil) {
+        state.withLock { $0.permission = (enabled, frequentUpdates) }
+    }
+
     /// The app starts one itself.
-    func startItself(_ id: Int64, stage: String) {
-        state.withLock { $0.shown[id] = Shown(stamp: 0, revision: 0, stage: stage) }
+    func startItself(_ id: Int64, stage: String, channel: String? = nil) {
+        state.withLock { $0.shown[id] = Shown(stamp: 0, revision: 0, stage: stage, channel: channel) }
     }
 
     /// Without a word to the server.
@@ -250,11 +297,68 @@ final class ActivityPhone: Sendable {
 
     var report: ActivityReport {
         state.withLock { state in
-            ActivityReport(
+            var report = ActivityReport(
                 startTokens: [ActivityScene.type: state.startToken],
                 activities: state.shown.filter { !$0.value.isOver }.sorted { $0.key < $1.key }.map {
                     .init(id: $0.key, state: "active", token: $0.value.token, revision: $0.value.revision)
                 })
+            (report.enabled, report.frequentUpdates) = state.permission
+            return report
         }
+    }
+}
+
+/// The channels of an app at APNs, as far as a server can tell.
+final class FakeChannels: BroadcastChannels {
+    private struct State {
+        var living: Set<String> = []
+        var made = 0
+        var pushes: [ChannelPush] = []
+        var fault: ServiceError?
+        var deliver: @Sendable (ChannelPush) -> Void = { _ in }
+    }
+
+    private let state = Mutex(State())
+
+    var living: Set<String> { state.withLock { $0.living } }
+    var pushes: [ChannelPush] { state.withLock { $0.pushes } }
+
+    /// What every request ends with from now on; `nil` for success.
+    func fail(with fault: ServiceError?) { state.withLock { $0.fault = fault } }
+
+    func onPublish(_ deliver: @escaping @Sendable (ChannelPush) -> Void) { state.withLock { $0.deliver = deliver } }
+
+    /// A channel that another server of the same app creates.
+    func add(_ channel: String) { state.withLock { _ = $0.living.insert(channel) } }
+
+    /// Another server deletes a channel.
+    func drop(_ channel: String) { state.withLock { _ = $0.living.remove(channel) } }
+
+    func create(keepsLatest: Bool) async throws(ServiceError) -> String {
+        try state.withLock { state throws(ServiceError) in
+            if let fault = state.fault { throw fault }
+            state.made += 1
+            state.living.insert("channel-\(state.made)")
+            return "channel-\(state.made)"
+        }
+    }
+
+    func delete(_ channel: String) async throws(ServiceError) {
+        try state.withLock { state throws(ServiceError) in
+            if let fault = state.fault { throw fault }
+            guard state.living.remove(channel) != nil else { throw ServiceError(.notFound) }
+        }
+    }
+
+    func channels() async throws(ServiceError) -> [String] { living.sorted() }
+
+    func publish(_ push: ChannelPush) async throws(ServiceError) {
+        let deliver = try state.withLock { state throws(ServiceError) in
+            if let fault = state.fault { throw fault }
+            guard state.living.contains(push.channel) else { throw ServiceError(.notFound, "no such channel") }
+            state.pushes.append(push)
+            return state.deliver
+        }
+        deliver(push)
     }
 }

@@ -87,6 +87,22 @@ struct ActivityTests {
         #expect(try await scene.report(alice).ended == [activity.id])
     }
 
+    @Test("a device that no push ended removes by itself what has been over for a minute", arguments: ["tokens", "channel"])
+    func missedEnd(delivery: String) async throws {
+        let scene = try await ActivityScene()
+        let alice = try await scene.phone("alice")
+        let activity = try await scene.start { $0.delivery = delivery }
+        try await scene.work()
+        alice.giveTokens()
+        try await scene.report(alice)
+        alice.setOnline(false)
+        try await scene.backend.endActivity(activity.id, for: scene.shop)
+        try await scene.pass(seconds: 2)
+        #expect(try await scene.report(alice).ended.isEmpty, "the push may still come")
+        scene.test.clock.advance(by: .seconds(60))
+        #expect(try await scene.report(alice).ended == [activity.id])
+    }
+
     @Test("of changes within a second devices get the newest, and every stamp is higher than the one before")
     func coalesced() async throws {
         let scene = try await ActivityScene()
@@ -214,18 +230,80 @@ struct ActivityTests {
         #expect(alice.starts[second.id] == 1, "the start token is there still")
     }
 
+    @Test("of a number that a report names twice the last counts, and everything else of the report is taken")
+    func repeatedNumber() async throws {
+        let scene = try await ActivityScene()
+        let (alice, activity) = try await scene.following()
+        alice.giveTokens(anew: true)
+        alice.changeStartToken()
+        var report = alice.report
+        report.activities.insert(.init(id: activity.id, state: "active", token: "0A0B", revision: 1), at: 0)
+        _ = try await scene.backend.reportActivities(report, of: alice.installation, for: try #require(alice.principal))
+        try await scene.change(activity.id, stage: "on the way")
+        try await scene.pass(seconds: 2)
+        #expect(alice.shown[activity.id]?.stage == "on the way")
+        let second = try await scene.start()
+        try await scene.work()
+        #expect(alice.starts[second.id] == 1, "the new start token is known")
+    }
+
+    @Test("a repeated number does not hide a malformed entry")
+    func repeatedMalformed() async throws {
+        let scene = try await ActivityScene()
+        let alice = try await scene.phone("alice")
+        let report = ActivityReport(activities: [.init(id: 7, state: "active", token: "xyz"), .init(id: 7, state: "active")])
+        let error = await #expect(throws: ServiceError.self) {
+            _ = try await scene.backend.reportActivities(report, of: alice.installation, for: try #require(alice.principal))
+        }
+        #expect(error?.detail?.hasPrefix("activities.token") == true)
+    }
+
+    @Test("an activity that a person dismissed has no follower any more, and its token gets nothing")
+    func dismissedByPerson() async throws {
+        let scene = try await ActivityScene()
+        let (alice, activity) = try await scene.following()
+        try await scene.pass(seconds: 2)
+        var report = alice.report
+        report.activities[0].state = "dismissed"
+        let answer = try await scene.backend.reportActivities(
+            report, of: alice.installation, for: try #require(alice.principal))
+        #expect(answer.ended.isEmpty, "there is nothing to end")
+        #expect(try await scene.backend.activity(activity.id, for: scene.shop).followers == [:])
+        try await scene.change(activity.id, stage: "on the way")
+        try await scene.pass(seconds: 2)
+        #expect(alice.shown[activity.id]?.stage == "packed")
+    }
+
+    @Test("start tokens of types that an app has no more make room, the oldest first")
+    func oldStartTokens() async throws {
+        let scene = try await ActivityScene()
+        let alice = try await scene.phone("alice")
+        let store = scene.backend.parts.store
+        let record = try #require(RecordID(alice.installation.text))
+        func report(_ version: Int) async throws {
+            scene.test.clock.advance(by: .seconds(1))
+            let types = (0..<20).map { ("Type\(version).\($0)", Sample.handle(1_000 + $0)) }
+            let report = ActivityReport(startTokens: Dictionary(uniqueKeysWithValues: types))
+            _ = try await scene.backend.reportActivities(report, of: alice.installation, for: try #require(alice.principal))
+        }
+        for version in 1...4 { try await report(version) }
+        let kept = try await store.tokens(of: record, user: try #require(alice.principal).userID).map(\.kind.stored)
+        let ofVersions = (1...4).map { version in kept.filter { $0.hasPrefix("start:Type\(version).") }.count }
+        #expect(ofVersions == [4, 20, 20, 20])
+    }
+
     @Test("a device that names more tokens than a hub keeps is refused, and keeps what it had")
     func tooManyTokens() async throws {
         let scene = try await ActivityScene()
         let alice = try await scene.phone("alice")
-        let principal = try #require(alice.principal)
-        func report(_ numbers: Range<Int>) async throws {
-            let tokens = Dictionary(uniqueKeysWithValues: numbers.map { ("Type\($0)", Sample.handle(1_000 + $0)) })
-            _ = try await scene.backend.reportActivities(
-                ActivityReport(startTokens: tokens), of: alice.installation, for: principal)
+        func report(_ change: (inout ActivityReport, [String: String]) -> Void) async throws {
+            let tokens = Dictionary(uniqueKeysWithValues: (0..<40).map { ("Name\($0)", Sample.handle(1_000 + $0)) })
+            var report = ActivityReport()
+            change(&report, tokens)
+            _ = try await scene.backend.reportActivities(report, of: alice.installation, for: try #require(alice.principal))
         }
-        try await report(0..<40)
-        let error = await #expect(throws: ServiceError.self) { try await report(40..<80) }
+        try await report { $0.controlTokens = $1 }
+        let error = await #expect(throws: ServiceError.self) { try await report { $0.startTokens = $1 } }
         #expect(error?.code == .quotaExceeded)
         let activity = try await scene.start()
         try await scene.work()
@@ -250,6 +328,58 @@ struct ActivityTests {
         let first = try await scene.start(key: "order-4711")
         #expect(try await scene.start(key: "order-4711").id == first.id)
         await #expect(throws: ServiceError.self) { try await scene.start(stage: "another", key: "order-4711") }
+    }
+
+    @Test("of urgent updates every second for ten minutes, as many as iOS may grant leave urgent, and the newest arrives")
+    func urgentStorm() async throws {
+        let scene = try await ActivityScene()
+        let (phone, activity) = try await scene.following()
+        let before = phone.headers.count
+        for second in 1...600 {
+            try await scene.change(activity.id, stage: "\(second)") { $0.priority = 10 }
+            try await scene.work()
+            scene.test.clock.advance(by: .seconds(1))
+        }
+        try await scene.work()
+        let urgent = phone.headers.dropFirst(before).count { $0.priority == 10 }
+        #expect(urgent == 14, "ten at once, and one every two minutes")
+        #expect(phone.shown[activity.id]?.stage == "600")
+        let demoted = try await scene.backend.activity(activity.id, for: scene.shop).demoted
+        #expect(demoted == phone.headers.count - before - urgent)
+    }
+
+    @Test("a start token that changes ten times makes one start")
+    func flappingStartToken() async throws {
+        let scene = try await ActivityScene()
+        let phone = try await scene.phone("alice")
+        let activity = try await scene.start(to: "username:alice")
+        for _ in 0..<10 {
+            try await scene.work()
+            phone.changeStartToken()
+            try await scene.report(phone)
+        }
+        try await scene.pass(seconds: 3)
+        #expect(phone.starts[activity.id] == 1)
+    }
+
+    @Test("a device whose user has switched Live Activities off gets no start, and gets them again with a new token")
+    func switchedOff() async throws {
+        let scene = try await ActivityScene()
+        let phone = try await scene.phone("alice")
+        phone.setPermission(enabled: false)
+        try await scene.report(phone)
+        // A report that says nothing of the switch, such as an older app's, does not move it.
+        phone.setPermission(enabled: nil)
+        try await scene.report(phone)
+        let missed = try await scene.start(to: "username:alice")
+        try await scene.work()
+        #expect(scene.transport.batches.isEmpty)
+        phone.setPermission(enabled: true)
+        phone.changeStartToken()
+        try await scene.report(phone)
+        let activity = try await scene.start(to: "username:alice")
+        try await scene.work()
+        #expect(phone.starts == [activity.id: 1], "\(missed.id) began before")
     }
 
     @Test("a start that a crash kept back until its state was stale still leaves")
@@ -277,6 +407,48 @@ struct ActivityTests {
         await #expect(throws: ServiceError.self) { try await scene.change(activity.id, stage: "late") }
     }
 
+    @Test("an end may keep the card for four hours, and not for longer")
+    func dismissal() async throws {
+        let scene = try await ActivityScene()
+        let activity = try await scene.start()
+        func end(hours: Int) async throws {
+            let moment = scene.test.clock.now + .seconds(hours * 3600)
+            try await scene.change(activity.id, stage: "delivered") { ($0.end, $0.dismissAt) = (true, moment) }
+        }
+        let error = await #expect(throws: ServiceError.self) { try await end(hours: 5) }
+        #expect(error?.detail == "dismissAt: it must be milliseconds since 1970, at most four hours ahead")
+        try await end(hours: 4)
+    }
+
+    @Test("requests to reload widgets within two seconds become one push, for the widgets alone")
+    func reloads() async throws {
+        let scene = try await ActivityScene()
+        let alice = try await scene.phone("alice")
+        var report = alice.report
+        report.widgetToken = "0a0b"
+        _ = try await scene.backend.reportActivities(report, of: alice.installation, for: try #require(alice.principal))
+        let request = ReloadRequest(what: "widgets", audience: "username:alice")
+        let first = try await scene.backend.reload(request, for: scene.shop)
+        #expect(try await scene.backend.reload(request, for: scene.shop) == first)
+        try await scene.work()
+        #expect(scene.transport.batches.isEmpty, "it waits for what comes within its two seconds")
+        try await scene.pass(seconds: 3)
+        let sent = scene.transport.batches.flatMap { batch in
+            batch.targets.map { "\($0.handle.text) \(batch.headers[$0.headers].pushType)" }
+        }
+        #expect(sent == ["0A0B widgets"])
+        #expect(try await scene.backend.reload(request, for: scene.shop).id != first.id, "a later change has a push of its own")
+    }
+
+    @Test("nothing but widgets and controls is reloaded")
+    func wrongReload() async throws {
+        let scene = try await ActivityScene()
+        let error = await #expect(throws: ServiceError.self) {
+            _ = try await scene.backend.reload(ReloadRequest(what: "phones"), for: scene.shop)
+        }
+        #expect(error?.code == .invalidField && error?.detail?.hasPrefix("what") == true)
+    }
+
     @Test("a wrong request is refused with its field, before anything is stored", arguments: Self.wrong)
     func refusals(field: String, change: @Sendable (inout ActivityRequest) -> Void) async throws {
         let scene = try await ActivityScene()
@@ -289,8 +461,12 @@ struct ActivityTests {
         ("alert", { $0.alert = nil }), ("alert", { $0.alert = ActivityAlert(title: "", body: "x") }),
         ("attributesType", { $0.attributesType = "App.Delivery Attributes" }), ("state", { $0.state = .list([]) }),
         ("attributes", { $0.attributes = .text("x") }), ("staleAt", { $0.staleAt = Timestamp(milliseconds: 1) }),
-        ("staleAt", { $0.staleAt = Timestamp(milliseconds: 1_800_000_000_000_000) }), ("start", { $0.start = "later" }),
+        ("staleAt", { $0.staleAt = Timestamp(milliseconds: 1_800_000_000_000_000) }),
+        ("staleAt", { $0.staleAt = Timestamp(milliseconds: .min) }), ("staleAt", { $0.staleAt = Timestamp(milliseconds: .max) }),
+        ("start", { $0.start = "later" }),
         ("state", { $0.state = .object([ActivityKey.revision: .integer(1)]) }),
+        ("clarionPicture", { $0.state = .object([ActivityKey.picture: .text("nonsense")]) }),
+        ("clarionPicture", { $0.state = .object([ActivityKey.picture: .number(1.5)]) }),
         ("4096", { $0.state = .object(["text": .text(String(repeating: "x", count: 4000))]) }),
     ]
 }

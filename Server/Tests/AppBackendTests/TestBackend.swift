@@ -53,7 +53,7 @@ final class TestBackend: Sendable {
                 hasher: hasher, observer: events, logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() },
                 hubs: ManagedHubs(
                     registry: hubs, catalog: HubCatalog(store: SQLHubStore(database), box: box, clock: clock),
-                    transport: transport),
+                    transport: transport, own: HubID(1)),
                 zones: zones))
         upkeep = BackendUpkeep(of: backend)
     }

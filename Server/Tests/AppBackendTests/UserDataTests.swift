@@ -25,7 +25,7 @@ import Testing
         "audit_entries", "devices",
         "device_tags", "notifications",
         "target_failures", "identities", "sign_in_tokens", "console_sessions", "service_keys", "schedules",
-        "webhook_deliveries", "slices", "frequency_counts", "second_factors", "activities", "installation_tokens",
+        "webhook_deliveries", "slices", "frequency_counts", "second_factors", "activities", "channels", "installation_tokens",
     ]
 
     /// Holds a digest of the name in place of it, so a search for traces finds nothing; `GuessingTests` shows that it is erased.
@@ -177,6 +177,10 @@ import Testing
                 entries.append(.init(id: activity.id, state: "active", token: "AC\(String(format: "%06d", activity.id))"))
             }
         }
+        _ = try await backend.parts.store.addChannel(
+            ChannelDraft(
+                owner: zed.userID, name: "a team", apnsChannel: "dGVhbQ==", keepsLatest: true, createdAt: .init(seconds: 1)),
+            audit: nil)
         _ = try await backend.reportActivities(
             ActivityReport(startTokens: ["Trip": String(repeating: "0", count: 58) + "BEEB1E"], activities: entries), of: phone,
             for: zed)

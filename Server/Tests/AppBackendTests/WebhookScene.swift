@@ -41,7 +41,7 @@ final class ScriptedReceiver: WebhookTransport, WebhookConnection {
     /// Does something during the next request, whose answer those beside it wait for.
     func duringNext(_ work: @escaping @Sendable () async -> Void) { state.withLock { $0.during = work } }
 
-    func connect(to address: WebhookAddress) async -> any WebhookConnection {
+    func connect(to address: OutboundAddress) async -> any WebhookConnection {
         state.withLock { $0.addresses.append(address.url) }
         return self
     }

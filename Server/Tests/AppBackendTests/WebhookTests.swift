@@ -398,7 +398,8 @@ struct WebhookTests {
     @Test("a network that the operator allows may have receivers, also by http, and its neighbours may not")
     func allowed() async throws {
         let scene = try await WebhookScene {
-            $0.webhookNetworks = ["127.0.0.0/8", "10.1.0.0/16"].compactMap { AddressRange($0) }
+            $0.webhookRule = OutboundRule(
+                networks: ["127.0.0.0/8", "10.1.0.0/16"].compactMap { AddressRange($0) }, setting: "webhook-networks")
         }
         for url in [
             "http://127.0.0.1:9000/", "https://10.1.2.3/", "http://localhost/", "http://shop.internal/", "https://example.org/",
@@ -408,10 +409,12 @@ struct WebhookTests {
         for url in ["http://10.2.0.1/", "https://192.168.0.1/", "http://8.8.8.8/"] {
             #expect(await code { _ = try await scene.create("*", url: url) } == .invalidField)
         }
-        let address = try #require(WebhookAddress("http://shop.internal/"))
-        #expect(address.refusal(of: "10.1.9.9", allowing: [try #require(AddressRange("10.1.0.0/16"))]) == nil)
-        #expect(address.refusal(of: "8.8.8.8", allowing: []) != nil)
-        #expect(WebhookAddress("https://shop.internal/")?.refusal(of: "8.8.8.8", allowing: []) == nil)
+        let address = try #require(OutboundAddress("http://shop.internal/"))
+        let none = OutboundRule(networks: [], setting: "webhook-networks")
+        let rule = OutboundRule(networks: [try #require(AddressRange("10.1.0.0/16"))], setting: "webhook-networks")
+        #expect(rule.refusal(of: "10.1.9.9", for: address) == nil)
+        #expect(none.refusal(of: "8.8.8.8", for: address) != nil)
+        #expect(none.refusal(of: "8.8.8.8", for: try #require(OutboundAddress("https://shop.internal/"))) == nil)
     }
 
     @Test(

@@ -140,14 +140,20 @@ struct AccessMatrixTests {
         #expect(count == bench.accessRoutes.count * (callers.count + 6))
     }
 
-    @Test("every route of the API is an operation of the table")
+    @Test("every route of the API is an operation of the table, or needs no credential")
     func complete() async throws {
         let bench = try await BackendBench()
-        let known = Set(bench.accessRoutes.keys)
+        let known = Set(bench.accessRoutes.keys).union(bench.openRoutes)
         let registered = RouteDescriptionTests.registered(in: bench.table).map { route in
             "\(route.method.rawValue) \(route.path.dropFirst(APIRoute.prefix.count + 1))"
         }
         #expect(Set(registered) == known)
+        #expect(bench.openRoutes.isDisjoint(with: bench.accessRoutes.keys))
+    }
+
+    @Test("the key for browsers alone needs no credential")
+    func open() async throws {
+        #expect(try await BackendBench().openRoutes == ["GET web-push"])
     }
 
     @Test("the table has one row for each operation, with every role of a person and none for the account of a key")

@@ -5,6 +5,8 @@ import RichPushModel
 struct AccessPage {
     /// Which operation each route is, by method and path, such as `GET users/{name}`.
     var routes: [String: BackendOperation]
+    /// The routes that need no credential, in the same form.
+    var open: Set<String>
 
     /// The page.
     var markdown: String {
@@ -31,6 +33,8 @@ struct AccessPage {
 
         The scopes are \(ServiceKeyScope.Name.allCases.map { "`\($0.rawValue)`" }.sorted().joined(separator: ", ")). `GET notifications/{id}` with
         a ticket in its address needs no other credential, since the ticket was given to a caller who may read it.
+
+        These need no credential: \(open.sorted().map { "`\($0)`" }.joined(separator: ", ")).
 
         """
     }

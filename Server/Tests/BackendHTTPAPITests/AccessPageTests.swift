@@ -9,7 +9,8 @@ struct AccessPageTests {
         let root = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
             .deletingLastPathComponent().deletingLastPathComponent()
         let page = root.appending(path: "Documentation/Access.md")
-        let markdown = AccessPage(routes: try await BackendBench().accessRoutes).markdown
+        let bench = try await BackendBench()
+        let markdown = AccessPage(routes: bench.accessRoutes, open: bench.openRoutes).markdown
         if ProcessInfo.processInfo.environment["CLARION_RENEW_DOCUMENTATION"] == "1" {
             try markdown.write(to: page, atomically: true, encoding: .utf8)
         }

@@ -28,6 +28,8 @@ final class BackendBench: Sendable {
     let table: RouteTable
     /// Which operation of the access table each route is, by method and path without the prefix.
     let accessRoutes: [String: BackendOperation]
+    /// The routes that need no credential, in the same form.
+    let openRoutes: Set<String>
     let admission: RequestAdmission
     private let database: any SQLDatabase
     private let store: SQLBackendStore
@@ -57,12 +59,12 @@ final class BackendBench: Sendable {
 
     init(
         settings: BackendSettings = BackendSettings(), requestLimit: Int = 2_000, isSecure: Bool = false,
-        consolePath: String = "/console", provider: [String: [String]]? = nil
+        consolePath: String = "/console", provider: [String: [String]]? = nil, webOrigins: [String] = []
     ) async throws {
         folder = NSTemporaryDirectory() + "clarion-http-\(UUID().uuidString)"
         try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
         database = try await TestEngine.chosen.open(folder + "/clarion.sqlite")
-        hub = ScriptedHub(clock: clock)
+        hub = ScriptedHub(clock: clock, decidesForDevices: settings.webPush.publicKey != nil)
         store = SQLBackendStore(database)
         contents = GatedContentStore(try DiskContentStore(root: folder + "/content"))
         let quiet = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
@@ -95,6 +97,7 @@ final class BackendBench: Sendable {
         }
         var service = ServiceOptions(clock: clock)
         service.maximumBodyBytes = BackendHTTPOptions.bodyLimit(contentLimit: settings.contentLimit)
+        service.webOrigins = WebOrigins(webOrigins, below: BackendRoutes.prefixes)
         let router = ServiceRouter(options: service)
         HealthRoutes(checks: [ReadinessCheck(name: "storage") { [database] in _ = try await database.tableNames() }])
             .addRoutes(to: router)
@@ -105,6 +108,7 @@ final class BackendBench: Sendable {
         ConsoleRoutes(on: routes, path: consolePath).addRoutes(to: router)
         // The route of the content is added by itself, since a ticket takes the place of a caller there.
         accessRoutes = routes.operations.all.merging(["GET notifications/{id}": .readInbox]) { noted, _ in noted }
+        openRoutes = routes.operations.open
         admission = routes.admission
         table = router.table
         app = Application(router: router, logger: notes.logger)

@@ -17,7 +17,12 @@ final class ScriptedHub: HubSending {
     private let state = NIOLockedValueBox(State())
     private let clock: any ServiceClock
 
-    init(clock: any ServiceClock) { self.clock = clock }
+    /// Whether it says that it knows more of devices than their tags, as a hub of this server does.
+    let decidesForDevices: Bool
+
+    init(clock: any ServiceClock, decidesForDevices: Bool = false) {
+        (self.clock, self.decidesForDevices) = (clock, decidesForDevices)
+    }
 
     var sends: [SendCommand] { state.withLockedValue { $0.sends } }
     var devices: [DeviceRecord] { state.withLockedValue { $0.devices.values.sorted { $0.id < $1.id } } }

@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-"""Drives the page of the simulated iPhones in Debian's chromium, as a user does.
+"""Drives the page of the simulated phones in Debian's chromium, as a user does.
 
     /usr/bin/python3 phone_page.py BASE_URL SCREENSHOT_FOLDER [--user NAME] [--only SUBJECT ... | --until STEP]
 
@@ -21,10 +21,10 @@ try:
 except ImportError:
     sys.exit("phone_page.py needs selenium: apt-get install python3-selenium chromium-driver")
 
-from phonepage import access, activities, composing, console, everyday, first_minute, phones, pictures, reference, replies, small, states, timeline
+from phonepage import access, activities, android, composing, console, everyday, first_minute, phones, pictures, reference, replies, small, states, this_browser, timeline
 from phonepage.page import Failure, Page, browser
 
-SUBJECTS = [first_minute, phones, composing, replies, states, activities, timeline, access, everyday, small, pictures, reference, console]
+SUBJECTS = [first_minute, phones, composing, replies, states, activities, timeline, access, this_browser, everyday, small, pictures, reference, android, console]
 
 
 def nothing_broke(page, user):
@@ -56,7 +56,7 @@ def run(page, subject, user, last=None):
 
 
 def main():
-    parser = argparse.ArgumentParser(description="Drives the page of the simulated iPhones as a user does.")
+    parser = argparse.ArgumentParser(description="Drives the page of the simulated phones as a user does.")
     parser.add_argument("base", help="for example http://127.0.0.1:8080")
     parser.add_argument("folder", type=pathlib.Path, help="where the screenshots go")
     parser.add_argument("--user", default="alice")

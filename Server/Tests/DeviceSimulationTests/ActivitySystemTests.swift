@@ -13,11 +13,12 @@ struct ActivitySystemTests {
         """
 
     private func received(
-        _ payload: String, in system: inout ActivitySystem, to target: String? = nil, after seconds: Int64 = 0
+        _ payload: String, in system: inout ActivitySystem, to target: String? = nil, priority: Int = 10,
+        savesPower: Bool = false, after seconds: Int64 = 0
     ) -> ActivitySystem.Outcome {
         system.receive(
             Data(payload.utf8), startOf: target == nil ? "Trip" : nil, target: target, knownTypes: ["Trip"], newID: "a",
-            at: Self.now + .seconds(seconds))
+            priority: priority, savesPower: savesPower, at: Self.now + .seconds(seconds))
     }
 
     private func started() -> ActivitySystem {
@@ -101,6 +102,35 @@ struct ActivitySystemTests {
         #expect(system.items.first?.isStale(at: Self.now + .seconds(60)) == true)
         _ = received(Self.update(102), in: &system, to: "a", after: 61)
         #expect(system.items.first?.isStale(at: Self.now + .seconds(62)) == false)
+    }
+
+    @Test("of urgent updates the system takes some within an hour, and more when the user allows it")
+    func urgentBudget() {
+        func taken(_ system: inout ActivitySystem, from first: Int64) -> Int {
+            (first..<first + 200).count {
+                received(Self.update($0), in: &system, to: "a", after: $0) != .dropped(.overBudget)
+            }
+        }
+        var system = started()
+        #expect(taken(&system, from: 101) == 40)
+        #expect(received(Self.update(301), in: &system, to: "a", priority: 5, after: 301) == .updated("a", alerts: false))
+        #expect(taken(&system, from: 4_000) == 40)
+        system.allowsFrequentUpdates = true
+        #expect(taken(&system, from: 8_000) == 160)
+    }
+
+    @Test("a phone that saves power shows the newest of what is not urgent later")
+    func powerSaving() {
+        var system = started()
+        #expect(received(Self.update(101), in: &system, to: "a", priority: 5, savesPower: true) == .delayed)
+        #expect(received(Self.update(102), in: &system, to: "a", priority: 5, savesPower: true, after: 20) == .delayed)
+        #expect(system.nextChange(after: Self.now) == Self.now + .seconds(30))
+        system.expire(at: Self.now + .seconds(29))
+        #expect(system.items.first?.stamp == 100)
+        system.expire(at: Self.now + .seconds(30))
+        #expect(system.items.first?.stamp == 102)
+        #expect(
+            received(Self.update(103), in: &system, to: "a", savesPower: true, after: 31) == .updated("a", alerts: false))
     }
 
     @Test("the system ends it after eight hours")

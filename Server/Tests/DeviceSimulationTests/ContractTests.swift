@@ -9,6 +9,10 @@ struct ContractTests {
         try #require(try JSONSerialization.jsonObject(with: JSONEncoder().encode(value)) as? [String: Any])
     }
 
+    private static let activity = ActivityStatus(
+        id: 7, attributesType: "Trip", state: .object(["gate": .text("A1")]), audience: "news", sender: "shop", phase: "active",
+        revision: 1, sentRevision: 0, createdAt: Timestamp(seconds: 1), endsAt: Timestamp(seconds: 2))
+
     @Test("an action is its name with the parameters beside it, and reads back as itself")
     func actions() throws {
         let actions: [PhoneAction] = [
@@ -16,7 +20,7 @@ struct ContractTests {
             .sendPush(.init(style: .both, kind: .coupon)), .home,
             .openApp, .lock, .unlock, .terminate, .endApp, .restart, .removeApp, .installApp, .restoreBackup,
             .setNetwork(offline: true),
-            .setConnection(.slow), .setAlerts(on: false), .setFocus(on: true), .setLowPower(on: true),
+            .setConnection(.slow), .setAlerts(on: false), .setFocus(on: true), .setLowPower(on: true), .setDoze(on: true),
             .setWakeBudget(on: true),
             .setBackgroundRefresh(on: false),
             .setPermission(.denied), .setPreviews(whenUnlocked: true), .tapNotification(id: "x"), .moreNotification(id: "x"),
@@ -24,7 +28,7 @@ struct ContractTests {
             .openInbox(RichID(number: 7)!),
             .closeContent,
             .openLink, .refreshInbox, .allowActivity(id: "x", always: true), .dismissActivity(id: "x"),
-            .setLiveActivities(on: false),
+            .setLiveActivities(on: false), .setFrequentActivityUpdates(on: true), .startActivity(Self.activity),
             .rotateActivityTokens,
         ]
         #expect(Set(actions.map(\.name)) == Set(PhoneAction.Name.allCases))

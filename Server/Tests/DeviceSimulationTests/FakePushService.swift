@@ -47,18 +47,39 @@ actor FakePushService: SimulatedPushService {
         generation += 1
     }
 
+    /// The channels that there are, and whether the phone follows them.
+    var channels: [String: Bool] = [:]
+
+    func add(channel: String) { channels[channel] = false }
+
+    func follow(device: String, channel: String, app: String) async throws {
+        guard channels[channel] != nil else { throw CancellationError() }
+        channels[channel] = true
+    }
+
+    func unfollow(device: String, channel: String, app: String) async { channels[channel] = false }
+
+    /// A push over a channel, for those who follow it.
+    func push(activity payload: String, overChannel channel: String) {
+        guard channels[channel] == true else { return }
+        number += 1
+        continuation?.yield(
+            IncomingPush(
+                payload: Data(payload.utf8), pushType: "liveactivity", apnsID: "apns-\(number)", collapseID: nil,
+                topic: Self.topic, channel: channel))
+    }
+
     func disconnect(device: String) async {
         continuation?.finish()
         continuation = nil
     }
 
     /// A push for a Live Activity, to the token of this name.
-    func push(activity payload: String, to name: String) {
+    func push(activity payload: String, to name: String, type: String = "liveactivity") {
         number += 1
         continuation?.yield(
             IncomingPush(
-                payload: Data(payload.utf8), pushType: "liveactivity", apnsID: "apns-\(number)", collapseID: nil,
-                topic: Self.topic,
+                payload: Data(payload.utf8), pushType: type, apnsID: "apns-\(number)", collapseID: nil, topic: Self.topic,
                 token: activityTokens[name] ?? "dead"))
     }
 

@@ -11,6 +11,8 @@ struct FakeServer: HTTPTransport {
         var entries: [RichID: (entry: InboxEntry, bytes: Data)] = [:]
         var receipts: [Receipt] = []
         var isSigned = false
+        /// Whether it cannot be reached.
+        var isAway = false
     }
 
     let state = NIOLockedValueBox(State())
@@ -18,6 +20,8 @@ struct FakeServer: HTTPTransport {
     let inboxGate = Gate()
     /// The same for sign-ins and registrations.
     let signInGate = Gate()
+    /// The same for receipts.
+    let receiptGate = Gate()
 
     func store(_ number: Int32, _ bytes: Data, sha256: String, kind: ContentKind = .image, mediaType: String = "image/png") {
         let id = RichID(number: number)!
@@ -30,6 +34,14 @@ struct FakeServer: HTTPTransport {
 
     var receipts: [Receipt] { state.withLockedValue { $0.receipts } }
 
+    /// What installations said of themselves, oldest first.
+    var updates: [InstallationUpdate] {
+        let bodies = state.withLockedValue { $0.requests.filter { $0.method == "PUT" }.compactMap(\.body) }
+        return bodies.compactMap { try? JSONDecoder().decode(InstallationUpdate.self, from: $0) }
+    }
+
+    func setAway(_ isAway: Bool) { state.withLockedValue { $0.isAway = isAway } }
+
     func count(_ method: String, _ ending: String) -> Int {
         state.withLockedValue { $0.requests.count { $0.method == method && $0.url.path.hasSuffix(ending) } }
     }
@@ -40,6 +52,8 @@ struct FakeServer: HTTPTransport {
         state.withLockedValue { $0.requests.append(request) }
         if request.method == "GET", request.url.path == APIRoute.notifications { await inboxGate.pass() }
         if request.method == "PUT" { await signInGate.pass() }
+        if request.url.path == APIRoute.receipts { await receiptGate.pass() }
+        guard !state.withLockedValue(\.isAway) else { throw .unreachable }
         return state.withLockedValue { Self.answer(request, &$0) }
     }
 

@@ -69,9 +69,12 @@ private final class PartRecorder: ChannelDuplexHandler {
     typealias InboundIn = HTTPServerRequestPart
     typealias OutboundIn = HTTPServerResponsePart
     var errors: [any Error] = []
+    var heads: [HTTPRequestHead] = []
     var wantsMore = true
 
-    func channelRead(context: ChannelHandlerContext, data: NIOAny) {}
+    func channelRead(context: ChannelHandlerContext, data: NIOAny) {
+        if case .head(let head) = unwrapInboundIn(data) { heads.append(head) }
+    }
     func errorCaught(context: ChannelHandlerContext, error: any Error) { errors.append(error) }
 
     func read(context: ChannelHandlerContext) {
@@ -94,6 +97,17 @@ struct ConnectionGuardTests {
         #expect(!client.channel.isActive)
         #expect(try client.output().hasPrefix("HTTP/1.1 408 Request Timeout\r\nConnection: close\r\n"))
         #expect(client.stalls("head"))
+    }
+
+    @Test("that asks for another protocol is answered in this one, and learns that the connection ends")
+    func otherProtocol() throws {
+        let client = try Connection()
+        try client.send("GET /1 HTTP/1.1\r\nHost: a\r\nConnection: Upgrade, HTTP2-Settings\r\nUpgrade: h2c\r\n\r\n")
+        #expect(client.reader.heads.last?.headers["connection"] == ["close"])
+        try client.answer("here")
+        let output = try client.output()
+        #expect(output.hasPrefix("HTTP/1.1 200 OK\r\n"))
+        #expect(output.contains("connection: close\r\n"))
     }
 
     @Test("has the same time for the head of every later request, and none for empty lines between them")

@@ -137,7 +137,7 @@ struct HubManagementTests {
         #expect(!created.body.contains("ApnsCredential"))
         let name = try #require(HubName("fresh"))
         let stored = try #require(try await hub.registry.hub(named: name))
-        let credential = try #require(try hub.registry.apnsCredential(of: stored))
+        let credential = try #require(try hub.registry.credential(of: stored, for: .apns)?.apns)
         #expect(credential.topic == "com.example.app")
         #expect(credential.environment == .sandbox)
 
@@ -145,12 +145,60 @@ struct HubManagementTests {
         #expect(updated.status == 200)
         #expect(updated.body.contains("<UserMetadata>second</UserMetadata>"))
         let kept = try #require(try await hub.registry.hub(named: name))
-        #expect(try hub.registry.apnsCredential(of: kept) == credential)
+        #expect(try hub.registry.credential(of: kept, for: .apns)?.apns == credential)
 
         let removed = try await call(
             hub, "PUT", "/fresh", Self.entry("<ApnsCredential><Properties/></ApnsCredential>"), ifMatch: "*")
         #expect(removed.status == 200)
-        #expect(try hub.registry.apnsCredential(of: try #require(try await hub.registry.hub(named: name))) == nil)
+        let without = try #require(try await hub.registry.hub(named: name))
+        #expect(try hub.registry.credential(of: without, for: .apns) == nil)
+    }
+
+    private static func browserCredential(_ publicKey: String, _ privateKey: String) -> String {
+        let values = [("Subject", "mailto:push@example.com"), ("VapidPublicKey", publicKey), ("VapidPrivateKey", privateKey)]
+        let properties = values.map { "<Property><Name>\($0)</Name><Value>\($1)</Value></Property>" }.joined()
+        return "<BrowserCredential><Properties>\(properties)</Properties></BrowserCredential>"
+    }
+
+    @Test("keys for browsers go in beside those for APNs, and an empty element takes them away")
+    func browserCredential() async throws {
+        let hub = try await HubUnderTest()
+        let body = Self.entry(Self.token + Self.browserCredential("public", "private"))
+        let created = try await call(hub, "PUT", "/fresh", body)
+        #expect(created.status == 201 && !created.body.contains("private"))
+        let name = try #require(HubName("fresh"))
+        let stored = try #require(try await hub.registry.hub(named: name))
+        let expected = HubBrowserCredential(subject: "mailto:push@example.com", publicKey: "public", privateKey: "private")
+        #expect(try hub.registry.credential(of: stored, for: .browser) == .browser(expected))
+        _ = try await call(hub, "PUT", "/fresh", Self.entry("<BrowserCredential><Properties/></BrowserCredential>"), ifMatch: "*")
+        let without = try #require(try await hub.registry.hub(named: name))
+        #expect(Set(without.sealedCredentials.keys) == [.apns])
+    }
+
+    @Test("a service account of Firebase goes in by Azure's names, and one without a part is 400")
+    func fcmCredential() async throws {
+        func element(_ values: [(String, String)]) -> String {
+            let properties = values.map { "<Property><Name>\($0)</Name><Value>\($1)</Value></Property>" }.joined()
+            return "<FcmV1Credential><Properties>\(properties)</Properties></FcmV1Credential>"
+        }
+        let hub = try await HubUnderTest()
+        let values = [("ProjectId", "shop"), ("ClientEmail", "push@shop.example"), ("PrivateKey", "pem")]
+        #expect(try await call(hub, "PUT", "/fresh", Self.entry(element(values))).status == 201)
+        let name = try #require(HubName("fresh"))
+        let stored = try #require(try await hub.registry.hub(named: name))
+        let expected = HubFCMCredential(projectID: "shop", clientEmail: "push@shop.example", privateKey: "pem")
+        #expect(try hub.registry.credential(of: stored, for: .fcmv1) == .fcm(expected))
+        let partial = try await call(hub, "PUT", "/other", Self.entry(element(values.dropLast())))
+        #expect(partial.status == 400 && partial.body.contains("PrivateKey"))
+    }
+
+    @Test("keys for browsers without one of their parts are 400 and name the parts")
+    func partialBrowserCredential() async throws {
+        let hub = try await HubUnderTest()
+        let body =
+            "<BrowserCredential><Properties><Property><Name>Subject</Name><Value>x</Value></Property></Properties></BrowserCredential>"
+        let answer = try await call(hub, "PUT", "/fresh", Self.entry(body))
+        #expect(answer.status == 400 && answer.body.contains("VapidPrivateKey"))
     }
 
     @Test(
@@ -166,7 +214,7 @@ struct HubManagementTests {
         #expect(try await call(hub, "PUT", "/fresh", Self.entry(Self.token(for: text))).status == 201)
         let name = try #require(HubName("fresh"))
         let stored = try #require(try await hub.registry.hub(named: name))
-        #expect(try hub.registry.apnsCredential(of: stored)?.environment == environment)
+        #expect(try hub.registry.credential(of: stored, for: .apns)?.apns?.environment == environment)
     }
 
     @Test(

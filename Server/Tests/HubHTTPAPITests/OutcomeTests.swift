@@ -79,8 +79,9 @@ struct OutcomeTests {
         try await register(on: hub)
         let client = HubClient.javaScript
         let headers = client.sendHeaders(format: format, tags: "nobody")
-        let telemetry = try await outcome(
-            ClientRequest("POST", client.messages(), headers, body: format == "apple" ? Self.payload : #"{"a":"b"}"#), on: hub)
+        let bodies = ["apple": Self.payload, "gcm": #"{"data":{"a":"b"}}"#, "template": #"{"a":"b"}"#]
+        let body = try #require(bodies[format])
+        let telemetry = try await outcome(ClientRequest("POST", client.messages(), headers, body: body), on: hub)
         #expect(telemetry.state == "Completed")
         #expect(telemetry.counts == [format == "gcm" ? "GcmOutcomeCounts" : "ApnsOutcomeCounts": ["NoTargets": 1]])
     }

@@ -23,8 +23,10 @@ private struct BrokenCommitStore: IntakeStore {
         throw ServiceError(.outcomeUnknown, "the connection broke")
     }
 
-    func compile(_ audience: TagExpression?, in hub: HubID, limit: Int) async throws -> CompiledAudience {
-        try await base.compile(audience, in: hub, limit: limit)
+    func compile(
+        _ audience: TagExpression?, in hub: HubID, limit: Int, counting entries: [String]
+    ) async throws -> CompiledAudience {
+        try await base.compile(audience, in: hub, limit: limit, counting: entries)
     }
 
     func timeZones(of audience: TagExpression?, in hub: HubID, limit: Int) async throws -> Set<String> {

@@ -13,7 +13,9 @@ struct DemoSettingsTests {
         let path = NSTemporaryDirectory() + "clarion-demo-\(UUID().uuidString)"
         defer { try? FileManager.default.removeItem(atPath: path) }
         let folder = try EmulatorFolder(path: path, now: SystemClock().now)
-        let settings = try Settings.demo(directory: path + "/server", port: 0, apnsPort: 2197, folder: folder)
+        let key = Settings.WebPush.newKey()
+        let settings = try Settings.demo(
+            directory: path + "/server", port: 0, apnsPort: 2197, managementPort: 2195, folder: folder, webPushKey: key)
         #expect(settings.dataDirectory == path + "/server")
         #expect(settings.database == nil)
         #expect(settings.listening.address == Settings.Address(host: "127.0.0.1", port: 0))
@@ -21,9 +23,13 @@ struct DemoSettingsTests {
         #expect(settings.apns.environment == .sandbox)
         #expect(settings.apns.host == "127.0.0.1")
         #expect(settings.apns.port == 2197)
+        #expect(settings.apns.managementPort == 2195)
         #expect(settings.apns.trustRootsPath == folder.authorityPath)
         #expect(settings.apns.credential?.topic == Settings.demoTopic)
         #expect(settings.apns.credential?.key.reveal() == folder.signingKeyPEM)
+        #expect(settings.webPush.identity?.subject == Settings.demoSubject)
+        #expect(settings.webPush.identity?.keys.map(\.privateText) == [key])
+        #expect(settings.webPush.hosts.contains("push.services.mozilla.com"))
         #expect(settings.notifications.hubName == "demo")
         #expect(settings.contentLimit == 50_000_000)
         #expect(settings.pushDeadline == .seconds(10))

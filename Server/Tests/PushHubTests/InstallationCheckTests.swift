@@ -95,6 +95,11 @@ struct InstallationCheckTests {
             } catch { return (error as? ServiceError)?.code }
         }
         #expect(code(.native(.wns), "<toast/>") == nil)
+        #expect(code(.native(.fcmv1), #"{"message":{"data":{"a":"b"}}}"#) == nil)
+        #expect(code(.native(.gcm), #"{"data":{"a":"b"}}"#) == nil)
+        #expect(code(.native(.fcmv1), #"{"message":{"token":"t"}}"#) == .invalidField)
+        #expect(code(.native(.gcm), #"{"to":"t"}"#) == .invalidField)
+        #expect(code(.native(.fcmv1), "<toast/>") == .malformedJSON)
         #expect(code(.native(.gcm), "") == .invalidField)
         let large = String(repeating: "x", count: 65_537)
         #expect(code(.native(.gcm), large) == .payloadTooLarge)

@@ -29,7 +29,7 @@ struct TargetPageTests {
         let page = TargetPage(targets)
         #expect(Array(page) == targets)
         #expect(page.indices.map(page.isDirect) == [false, false, true, false])
-        #expect(page.indices.map(page.outcomeUntried) == [nil, .skipped, nil, nil])
+        #expect(page.indices.map { page.outcomeUntried($0) } == [nil, .skipped, nil, nil])
         #expect(page.templates == [TemplateID(1), TemplateID(2), TemplateID(3)])
     }
 

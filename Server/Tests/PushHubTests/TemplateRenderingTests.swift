@@ -49,6 +49,18 @@ struct TemplateRenderingTests {
         #expect(silent.collapseID == nil)
     }
 
+    @Test("a template of a browser is filled as it is, and its push has no push type of Apple's")
+    func browser() throws {
+        let template = DeviceTemplate(name: "t", body: #"{"title":"$(text)"}"#, expiry: nil, priority: "5")
+        let message = message { $0.templatePlatform = .browser }
+        let properties = try TemplateProperties(json: String(decoding: message.body, as: UTF8.self))
+        let compiled = try CompiledTemplate(template, platform: .browser)
+        let push = try push(TemplateRendering(compiled, properties, message, of: Self.notification))
+        #expect(String(decoding: push.body, as: UTF8.self) == #"{"title":"Hello"}"#)
+        #expect(push.pushType == "" && push.priority == 5 && push.topic == nil)
+        #expect(push.collapseID == "\(Self.notification.text).\(compiled.mark)")
+    }
+
     @Test("headers say more than the template's own words, and those more than the send")
     func precedence() throws {
         let headers = [

@@ -90,6 +90,7 @@ INSERT INTO backend_counters (app_id, name, last_number) VALUES
 (1, 'content', 4),
 (1, 'notification', 4),
 (1, 'activity', 1),
+(1, 'channel', 1),
 (1, 'service-key', 1);
 INSERT INTO users (app_id, user_id, name, folded_name, role, password_hash, credential_version, created_at, order_number) VALUES
 (1, 1, 'ann', 'ann', 'user', '$scrypt$ln=14,r=8,p=5$pdOvzu1JgyavqegChXPcNg$oS3w4_6HsEXgjF-6qyTAVYHwh_6JOx4WzlFr5ZMxL70', 1, 1795000000000, 4398046511104),
@@ -142,8 +143,10 @@ INSERT INTO repeat_keys (app_id, user_id, repeat_key, digest, rich_id, created_a
 (1, 2, 'key-1', X'AD1B9DE910513527B407147D7A05569066C1A50CCEABA3E118DF6B13F49E749C', 1, 1795000001000);
 INSERT INTO schedules (app_id, schedule_id, revision, owner_id, owner_name, request, audience, state, occurrence, due_at, attempt_at, sent, missed, last_rich_id, fault, repeat_key, repeat_digest, created_at, asked_at, ended_at) VALUES
 (1, 1, 3, 2, 'bob', '{"localTime":"2026-12-24T18:00","notification":{"message":"Every week"},"repeat":"FREQ=WEEKLY","timeZone":"Europe/Berlin"}', 'username:ann', 'waiting', 2, 4102444800000, 4102444800000, 2, 0, 4, NULL, 'key-2', X'AD1B9DE910513527B407147D7A05569066C1A50CCEABA3E118DF6B13F49E749C', 1795000001000, 1795000001000, NULL);
-INSERT INTO activities (app_id, activity_id, owner_id, owner_name, attributes_type, attributes, starts_by_push, audience, content, phase, revision, published, stamp, start_send, update_send, fault, repeat_key, repeat_digest, created_at, ended_at, work_at, claimed_until) VALUES
-(1, 1, 2, 'bob', 'DeliveryAttributes', '{"order":"4711"}', 1, 'username:ann', '{"priority":5,"state":{"stage":"on the way"}}', 'active', 2, 2, 1795000001, NULL, NULL, NULL, 'key-3', X'AD1B9DE910513527B407147D7A05569066C1A50CCEABA3E118DF6B13F49E749C', 1795000001000, NULL, NULL, NULL);
+INSERT INTO activities (app_id, activity_id, owner_id, owner_name, attributes_type, attributes, starts_by_push, audience, content, phase, revision, published, stamp, start_send, update_send, fault, repeat_key, repeat_digest, created_at, ended_at, work_at, claimed_until, channel_id, urgent_full_at, demoted) VALUES
+(1, 1, 2, 'bob', 'DeliveryAttributes', '{"order":"4711"}', 1, 'username:ann', '{"priority":5,"state":{"stage":"on the way"}}', 'active', 2, 2, 1795000001, NULL, NULL, NULL, 'key-3', X'AD1B9DE910513527B407147D7A05569066C1A50CCEABA3E118DF6B13F49E749C', 1795000001000, NULL, NULL, NULL, 1, 0, 3);
+INSERT INTO channels (app_id, channel_id, owner_id, name, apns_channel, keeps_latest, created_at, remove_at) VALUES
+(1, 1, 2, 'the match', 'dGhlIG1hdGNo', 1, 1795000000000, NULL);
 INSERT INTO installation_tokens (app_id, token_key, record_id, kind, user_id, handle, state, revision, activity_id, reported_at, catch_up_at, catch_up_mark) VALUES
 (1, 'phone-of-ann activity:1', 'phone-of-ann', 'activity:1', 1, 'AB01CD', 'active', 2, 1, 1795000001000, NULL, NULL),
 (1, 'phone-of-ann start:DeliveryAttributes', 'phone-of-ann', 'start:DeliveryAttributes', 1, 'AB01CE', '', NULL, NULL, 1795000001000, NULL, NULL);

@@ -9,6 +9,8 @@ CREATE TABLE hubs (
     registration_lifetime INTEGER,
     allows_protected_tags INTEGER NOT NULL DEFAULT 0,
     apns_credential TEXT,
+    browser_credential TEXT,
+    fcm_credential TEXT,
     version INTEGER NOT NULL DEFAULT 1,
     created_at INTEGER NOT NULL,
     updated_at INTEGER,
@@ -208,6 +210,7 @@ CREATE TABLE slices (
     moment INTEGER,
     expires_at INTEGER,
     audience_query TEXT,
+    platform TEXT,
     PRIMARY KEY (hub_id, notification_id, slice));
 CREATE INDEX slices_by_hub_turn ON slices (weight, hub_id, ready_at);
 CREATE INDEX slices_free ON slices (weight, ready_at) WHERE owner IS NULL;
@@ -487,6 +490,9 @@ CREATE TABLE activities (
     ended_at INTEGER,
     work_at INTEGER,
     claimed_until INTEGER,
+    channel_id INTEGER,
+    urgent_full_at INTEGER NOT NULL,
+    demoted INTEGER NOT NULL,
     PRIMARY KEY (app_id, activity_id));
 CREATE INDEX activities_by_work ON activities (app_id, work_at, activity_id) WHERE work_at IS NOT NULL;
 CREATE INDEX activities_by_owner ON activities (app_id, owner_id, activity_id);
@@ -494,6 +500,19 @@ CREATE INDEX activities_that_go_on ON activities (app_id, created_at, activity_i
 CREATE INDEX activities_of_owner_that_go_on ON activities (app_id, owner_id) WHERE phase = 'active';
 CREATE UNIQUE INDEX activities_by_repeat_key ON activities (app_id, owner_id, repeat_key) WHERE repeat_key IS NOT NULL;
 CREATE INDEX activities_by_end ON activities (app_id, ended_at, activity_id) WHERE ended_at IS NOT NULL;
+CREATE INDEX activities_by_channel ON activities (app_id, channel_id, activity_id) WHERE channel_id IS NOT NULL;
+CREATE TABLE channels (
+    app_id INTEGER NOT NULL,
+    channel_id INTEGER NOT NULL,
+    owner_id INTEGER NOT NULL,
+    name TEXT,
+    apns_channel TEXT NOT NULL,
+    keeps_latest INTEGER NOT NULL,
+    created_at INTEGER NOT NULL,
+    remove_at INTEGER,
+    PRIMARY KEY (app_id, channel_id));
+CREATE INDEX channels_by_owner ON channels (app_id, owner_id, channel_id);
+CREATE INDEX channels_to_remove ON channels (app_id, remove_at, channel_id) WHERE remove_at IS NOT NULL;
 CREATE TABLE installation_tokens (
     app_id INTEGER NOT NULL,
     token_key TEXT NOT NULL,

@@ -191,7 +191,7 @@ struct AudienceWalkTests {
         let bench = try await HubBench()
         try await fill(bench)
         let audience = try TagExpression(parsing: "all && t9")
-        let compiled = try await bench.store.hub.intake.compile(audience, in: bench.hubID, limit: 1_000)
+        let compiled = try await bench.store.hub.intake.compile(audience, in: bench.hubID, limit: 1_000, counting: [])
         #expect(compiled.query.cover == .tags(["t9"]))
         #expect(compiled.query.rest?.tags == ["all"])
         #expect(compiled.size == 14)

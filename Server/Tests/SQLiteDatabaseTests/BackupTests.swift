@@ -55,7 +55,7 @@ struct BackupTests {
             try connection.script(
                 """
                 CREATE TABLE filling (bytes BLOB NOT NULL);
-                WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 12000)
+                WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 16000)
                 INSERT INTO filling SELECT zeroblob(2000) FROM n
                 """)
         }

@@ -93,7 +93,7 @@ struct DispatcherKindTests {
     @Test("platforms without a transport count as such, under their own name")
     func otherPlatforms() async throws {
         let bench = try await HubBench()
-        for (number, platform) in [Platform.gcm, .gcm, .wns].enumerated() {
+        for (number, platform) in [Platform.adm, .adm, .wns].enumerated() {
             let id = try #require(RecordID("r\(number)"))
             let template = number == 1 ? DeviceTemplate(name: "t", body: #"{"data":{"a":"$(b)"}}"#) : nil
             _ = try await bench.hub.upsert(
@@ -101,19 +101,19 @@ struct DispatcherKindTests {
                     id: id, kind: .registration, platform: platform, handle: DeviceToken(canonical: "h\(number)"),
                     template: template))
         }
-        let gcm = try await send(bench, #"{"data":{}}"#, .native(.gcm))
-        #expect(gcm.state == .completed)
-        #expect(gcm.outcomes == [.noTransport: 1])
-        #expect(gcm.platformOutcomes == [.gcm: [.noTransport: 1]])
+        let adm = try await send(bench, #"{"data":{}}"#, .native(.adm))
+        #expect(adm.state == .completed)
+        #expect(adm.outcomes == [.noTransport: 1])
+        #expect(adm.platformOutcomes == [.adm: [.noTransport: 1]])
         let xml = try await send(bench, "<toast/>", .native(.wns))
         #expect(xml.platformOutcomes == [.wns: [.noTransport: 1]])
         #expect(String(decoding: xml.body, as: UTF8.self) == "<toast/>")
         let filled = try await send(bench, #"{"b":"c"}"#, .template)
-        #expect(filled.platformOutcomes == [.gcm: [.noTransport: 1]])
-        let empty = try await send(bench, "{}", .native(.adm))
+        #expect(filled.platformOutcomes == [.adm: [.noTransport: 1]])
+        let empty = try await send(bench, "{}", .native(.baidu))
         #expect(empty.state == .completed)
         #expect(empty.outcomes == [:])
-        #expect(empty.platformOutcomes == [.adm: [:]])
+        #expect(empty.platformOutcomes == [.baidu: [:]])
         #expect(bench.transport.batches.isEmpty)
     }
 
@@ -208,14 +208,14 @@ struct DispatcherKindTests {
     func unreached() async throws {
         let notes = LogNotes()
         let bench = try await HubBench()
-        for (number, platform) in [Platform.gcm, .gcm, .wns].enumerated() {
+        for (number, platform) in [Platform.adm, .adm, .wns].enumerated() {
             let id = try #require(RecordID("other-\(number)"))
             let handle = try #require(DeviceToken("https://push.example.test/\(number)", platform: platform))
             try await bench.hub.put(InstallationUpsert(id: id, platform: platform, handle: handle))
         }
         let dispatcher = Dispatcher(
             queue: bench.store.hub.queue, transport: bench.transport, clock: bench.clock, logger: notes.logger)
-        for format in [SendFormat.native(.gcm), .native(.gcm), .native(.wns)] {
+        for format in [SendFormat.native(.adm), .native(.adm), .native(.wns)] {
             let command = SendCommand(
                 message: PushMessage(body: Array(#"{"data":{}}"#.utf8)), format: format, recipients: .everyone)
             _ = try await bench.settle(try await bench.hub.send(command), dispatcher)
@@ -227,7 +227,7 @@ struct DispatcherKindTests {
             }
         }
         let hub = bench.hubID.number
-        #expect(logged() == ["hub=\(hub) platform=gcm", "hub=\(hub) platform=wns"])
+        #expect(logged() == ["hub=\(hub) platform=adm", "hub=\(hub) platform=wns"])
         // A send that reaches a device logs nothing.
         try await bench.register(1..<2)
         _ = try await bench.settle(

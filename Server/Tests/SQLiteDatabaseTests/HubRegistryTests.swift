@@ -91,7 +91,7 @@ struct HubRegistryTests {
     func bound() async throws {
         let fixture = try await Fixture()
         let (one, two) = (try fixture.name("one"), try fixture.name("two"))
-        _ = try await fixture.registry.create(one, HubChange(apns: .set(Self.credential)))
+        _ = try await fixture.registry.create(one, HubChange(credentials: [.set(.apns(Self.credential))]))
         _ = try await fixture.registry.create(two)
         try await fixture.store.database.write {
             try $0.script(
@@ -100,8 +100,8 @@ struct HubRegistryTests {
                 "UPDATE hubs SET apns_credential = (SELECT apns_credential FROM hubs WHERE hub_id = 1) WHERE hub_id = 2")
         }
         #expect(await code { _ = try await fixture.registry.rules(of: two) } == .notReady)
-        #expect(await code { _ = try await fixture.catalog.credential(of: HubID(2)) } == .notReady)
-        #expect(try await fixture.catalog.credential(of: HubID(1)).apns == Self.credential)
+        #expect(await code { _ = try await fixture.catalog.credential(of: HubID(2), for: .apns) } == .notReady)
+        #expect(try await fixture.catalog.credential(of: HubID(1), for: .apns)?.value.apns == Self.credential)
     }
 
     @Test("under another master key nothing opens, and the error names neither key nor secret")
@@ -147,18 +147,18 @@ struct HubRegistryTests {
     func credentials() async throws {
         let fixture = try await Fixture()
         let name = try fixture.name("news")
-        let hub = try await fixture.registry.create(name, HubChange(apns: .set(Self.credential)))
-        let first = try await fixture.catalog.credential(of: hub.id)
-        #expect(first.apns == Self.credential)
-        _ = try await fixture.registry.update(name, with: HubChange(apns: .set(Self.credential)))
+        let hub = try await fixture.registry.create(name, HubChange(credentials: [.set(.apns(Self.credential))]))
+        let first = try #require(try await fixture.catalog.credential(of: hub.id, for: .apns))
+        #expect(first.value.apns == Self.credential)
+        _ = try await fixture.registry.update(name, with: HubChange(credentials: [.set(.apns(Self.credential))]))
         fixture.catalog.forget()
-        let second = try await fixture.catalog.credential(of: hub.id)
-        #expect(second.apns == first.apns)
+        let second = try #require(try await fixture.catalog.credential(of: hub.id, for: .apns))
+        #expect(second.value == first.value)
         #expect(second.sealed != first.sealed)
-        _ = try await fixture.registry.update(name, with: HubChange(apns: .remove))
+        _ = try await fixture.registry.update(name, with: HubChange(credentials: [.remove(.apns)]))
         fixture.catalog.forget()
-        #expect(try await fixture.catalog.credential(of: hub.id) == CatalogCredential(sealed: nil, apns: nil))
-        #expect(try await fixture.catalog.credential(of: HubID(77)).apns == nil)
+        #expect(try await fixture.catalog.credential(of: hub.id, for: .apns) == nil)
+        #expect(try await fixture.catalog.credential(of: HubID(77), for: .apns) == nil)
         #expect(!"\(Self.credential)".contains("PRIVATE"))
     }
 

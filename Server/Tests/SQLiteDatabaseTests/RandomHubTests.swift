@@ -77,7 +77,7 @@ struct RandomHubTests {
         let version = run.model.rows[id]?.version
         let preconditions: [DevicePrecondition] = [.none, .none, .exists, .absent, .version(version ?? 1), .version(99)]
         let request = DeviceUpsert(
-            id: id, kind: .registration, platform: run.dice(0..<5) == 0 ? .gcm : .apns, handle: run.handle(),
+            id: id, kind: .registration, platform: run.dice(0..<5) == 0 ? .adm : .apns, handle: run.handle(),
             tags: run.someTags(), template: isTemplate ? run.template(name) : nil,
             precondition: preconditions.randomElement(using: &run.random) ?? .none)
         let expected: ServiceErrorCode? =
@@ -139,7 +139,7 @@ struct RandomHubTests {
 
 extension RandomHubTests {
     private func send(_ run: inout Run, _ step: Int) async throws {
-        let format = [SendFormat.native(.apns), .native(.apns), .native(.gcm), .template, .template].randomElement(
+        let format = [SendFormat.native(.apns), .native(.apns), .native(.adm), .template, .template].randomElement(
             using: &run.random)!
         let audience = try (Self.audiences.randomElement(using: &run.random) ?? nil).map { try TagExpression(parsing: $0) }
         let (dead, wrong) = (run.handle(), run.handle())
@@ -176,7 +176,7 @@ extension RandomHubTests {
         let handles = [run.handle(), run.handle()]
         let tags = ["red", "BLUE", "short", "$UserId:{ann}", "$InstallationId:{i2}"].compactMap { Tag.stored($0) }
         let tag = tags.randomElement(using: &run.random)!
-        let platform = [Platform.apns, .gcm, nil].randomElement(using: &run.random) ?? nil
+        let platform = [Platform.apns, .adm, nil].randomElement(using: &run.random) ?? nil
         let (selection, matches): (DeviceListRequest.Selection, (HubModel.Row) -> Bool) =
             switch run.dice(0..<3) {
             case 0: (.all, { _ in true })

@@ -19,8 +19,21 @@ struct PhonePageTests {
         #expect(policy.hasPrefix("default-src 'self';"))
         #expect(!policy.contains("unsafe"))
         #expect(policy.contains("frame-ancestors 'none'"))
+        #expect(policy.contains("worker-src 'self';"))
+        #expect(policy.contains("img-src 'self' blob:;"))
         #expect(answer.headers[.xContentTypeOptions] == "nosniff")
         #expect(answer.headers[.cacheControl] == "no-cache")
+    }
+
+    @Test("the service worker loads the web library alone, and its scope covers the page")
+    func worker() async throws {
+        let answer = try await harness.call(.get, "/phone-worker.js")
+        #expect(answer.status == .ok)
+        #expect(answer.text == "importScripts('/web/v1/worker.js');\n")
+        #expect(answer.headers[.contentType] == "text/javascript; charset=utf-8")
+        #expect(answer.headers[.cacheControl] == "no-cache")
+        let policy = try #require(answer.headers[.contentSecurityPolicy])
+        #expect(policy == "default-src 'none'; script-src 'self'; connect-src 'self'; img-src data:")
     }
 
     @Test("the page holds no inline script, style or handler, and names no other host")
@@ -75,13 +88,16 @@ struct PhonePageTests {
     func phones() async throws {
         let two = PageHarness([ScriptedPhone(id: "b", name: "Blue"), ScriptedPhone(id: "a", name: "Amber")])
         let answer = try await two.call(.get, "/phone/phones")
-        #expect(answer.text == #"[{"id":"b","model":"iPhone","name":"Blue"},{"id":"a","model":"iPhone","name":"Amber"}]"#)
+        #expect(
+            answer.text
+                == #"[{"id":"b","model":"iPhone","name":"Blue","system":"ios"},{"id":"a","model":"iPhone","name":"Amber","system":"ios"}]"#
+        )
     }
 
     @Test("the owner of a phone is listed, so that the page can suggest it")
     func owner() async throws {
         let answer = try await PageHarness([ScriptedPhone(id: "b", name: "Blue", owner: "bob")]).call(.get, "/phone/phones")
-        #expect(answer.text == #"[{"id":"b","model":"iPhone","name":"Blue","owner":"bob"}]"#)
+        #expect(answer.text == #"[{"id":"b","model":"iPhone","name":"Blue","owner":"bob","system":"ios"}]"#)
     }
 
     @Test("the page of one phone alone is the same page, and of a phone that is not there it is not found")

@@ -4,7 +4,7 @@ import base64
 import json
 import urllib.request
 
-from .page import DEADLINE, Failure
+from .page import DEADLINE, Failure, send_from_elsewhere
 
 
 def ask(page, user, method, path, body=None):
@@ -45,6 +45,17 @@ def it_is_updated_once_the_user_allows_it(page, user):
     ask(page, user, "PATCH", f"/api/v1/activities/{page.activity}", {"state": {"stage": "On the way", "minutes": 12}})
     page.wait("the new state on the card", lambda: values(page).get("stage") == "On the way")
     page.shot("activity-lock-screen")
+
+
+def its_state_names_a_picture(page, user):
+    picture = send_from_elsewhere(page, user)["id"]
+    ask(page, user, "PATCH", f"/api/v1/activities/{page.activity}", {
+        "state": {"stage": "On the way", "minutes": 12, "clarionPicture": picture}})
+    # An update does not wake the app; a silent push does.
+    send_from_elsewhere(page, user)
+    page.see("activity-picture")
+    page.picture_shown("activity-picture")
+    page.shot("activity-picture")
 
 
 def the_island_shows_it_and_opens(page, user):
@@ -98,7 +109,34 @@ def a_switch_keeps_them_away(page, user):
     page.gone("lock-screen")
 
 
+def scores(page):
+    """What each phone's card of the match says."""
+    return page.driver.execute_script("""
+      return [...document.querySelectorAll("[data-testid='activity']")].map((card) =>
+        [...card.querySelectorAll(".activity-value")].find((node) => node.textContent.startsWith("score"))?.querySelector("b").textContent)""")
+
+
+def one_push_over_a_channel_reaches_every_phone(page, user):
+    page.try_next("A match on every phone")
+    # A busy machine may see the second goal on all of them before it looked for the first.
+    page.wait("three cards with one score of the match", lambda: scores(page) in (["1 : 0"] * 3, ["1 : 1"] * 3))
+    page.shot("activity-channel")
+    page.wait("three cards with the result", lambda: scores(page) == ["2 : 1"] * 3)
+    page.wait("the cards to say that it ended", lambda: page.texts("activity-phase") == ["Ended"] * 3)
+    match = ask(page, user, "GET", "/api/v1/activities?limit=1")["activities"][0]
+    if not match.get("channel") or match["phase"] != "ended" or match["sentRevision"] != match["revision"]:
+        raise Failure(f"the server says {match}")
+    # The phones are left as other subjects expect them.
+    for number in (3, 2, 1):
+        page.turn_to(number)
+        page.press("activity-dismiss")
+        page.gone("activity")
+        page.press("control-lock")
+        page.gone("lock-screen")
+
+
 STEPS = [
-    a_push_starts_one_on_the_lock_screen, it_is_updated_once_the_user_allows_it, the_island_shows_it_and_opens,
+    a_push_starts_one_on_the_lock_screen, it_is_updated_once_the_user_allows_it, its_state_names_a_picture, the_island_shows_it_and_opens,
     an_alert_opens_the_island, its_end_is_said_and_it_can_be_removed, a_switch_keeps_them_away,
+    one_push_over_a_channel_reaches_every_phone,
 ]

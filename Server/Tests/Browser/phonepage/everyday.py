@@ -50,13 +50,10 @@ def force_quit_from_a_locked_phone_shows_nothing(page, user):
         page.wait("the notification centre to be empty", lambda: not page.all("notice"))
     page.press("control-centre")
     added = open_anew(page, LATE_SNAPSHOTS)
-    if not page.find("guide-next"):
-        page.driver.execute_script("document.querySelector('.guide-done, .guide-skip').click()")
     page.press("control-lock")
     page.wait("the page to know of the lock", lambda: page.find("lock-screen"))
     before = page.newest()
-    page.driver.execute_script(
-        "[...document.querySelectorAll('.try')].find((node) => node.textContent.startsWith('Force quit')).click()")
+    page.try_next("Force quit")
     page.wait("the push to be sent", lambda: page.newest() > before)
     page.wait("the phone to say why it shows nothing", lambda: page.driver.execute_script(
         "return [...document.querySelectorAll('[data-testid=\"story-push\"]')][0].querySelector('[data-step=\"held\"]') !== null"))

@@ -9,7 +9,7 @@ def opens(page, user):
     page.driver.get(page.base + "/phone")
     page.wait("the page to be live", lambda: "open" in page.see("connection").get_attribute("class").split())
     about = page.see("about").text
-    if "simulation of an iPhone, not iOS" not in about:
+    if "a simulation of phones, not iOS and not Android" not in about:
         raise Failure("the page does not say that it is a simulation")
     # What the page says is enough to come to the sign-in.
     if not page.find("sign-in-screen"):

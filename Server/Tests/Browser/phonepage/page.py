@@ -70,6 +70,11 @@ class Page:
                 trouble = f" ({str(error).splitlines()[0]})"
             if time.monotonic() > end:
                 raise Failure(f"waited {deadline:.0f} s for: {what}{trouble}")
+            self.frames(1)
+
+    def frames(self, count):
+        """Lets the page draw what has changed."""
+        for _ in range(count):
             self.driver.execute_async_script("requestAnimationFrame(() => arguments[0]())")
 
     def see(self, test_id, extra="", what=None):
@@ -187,6 +192,15 @@ class Page:
         if node.get_attribute("open") is None:
             self.driver.execute_script("arguments[0].scrollIntoView({ block: 'center' })", node)
             node.find_element("tag name", "summary").click()
+
+    def try_next(self, title):
+        """Presses what the guide offers under "Try next", past its first steps."""
+        if not self.find("guide-next"):
+            self.driver.execute_script("document.querySelector('.guide-done, .guide-skip').click()")
+        self.wait(f"the guide to take a click on {title}", lambda: self.driver.execute_script("""
+          const offer = [...document.querySelectorAll('.try:enabled')].find((node) => node.textContent.startsWith(arguments[0]));
+          offer?.click();
+          return Boolean(offer)""", title))
 
     def quiet(self):
         """Answers what the phones in sight ask, and closes what is open on them."""

@@ -18,7 +18,7 @@ struct KilledWebhookTests {
         "no event is lost to a receiver that fails, hangs and restarts while nodes are killed, and a device's keep their order",
         .timeLimit(.minutes(isLong ? 90 : 20)), arguments: [1, 3])
     func killed(nodes count: Int) async throws {
-        let events = (Self.isLong ? 1_000_000 : 100_000) / (count == 1 ? 1 : 10)
+        let events = (Self.isLong ? 1_000_000 : 100_000) / (count == 1 ? 1 : Self.isLong ? 10 : 30)
         var random = SeededGenerator()
         print("seed \(random.seed)")
         try await TemporaryFolder.use { folder in

@@ -272,6 +272,60 @@ struct CommandLineTests {
         var revoked: Bool
     }
 
+    @Test("each list takes its largest limit", arguments: ["sends", "schedules list", "activity list"])
+    func largestLimits(words: String) async throws {
+        try await Stage.open { stage in
+            try await stage.signIn("alice", on: 1)
+            let environment = ["CLARION_SERVER_URL": stage.address, "CLARION_USER": "alice", "CLARION_PASSWORD": "alice"]
+            let listed = try await Self.shell("$CLARION \(words) --limit 1000", environment)
+            #expect(listed.status == 0, "\(listed.text)")
+        }
+    }
+
+    @Test("a Live Activity is started, changed, ended and listed")
+    func activity() async throws {
+        try await Stage.open { stage in
+            try await stage.signIn("alice", on: 1)
+            let environment = ["CLARION_SERVER_URL": stage.address, "CLARION_USER": "alice", "CLARION_PASSWORD": "alice"]
+            let started = try await Self.shell(
+                #"$CLARION activity start Trip --state '{"gate": "A1"}' --title Trip --body 'Gate A1' --json"#, environment)
+            let id = try Self.json(started, as: ActivityStatus.self).id
+            let changed = try await Self.shell(#"$CLARION activity update \#(id) --state '{"gate": "B2"}'"#, environment)
+            #expect(changed.status == 0 && changed.text.contains("revision 2"), "\(changed.text)")
+            let ended = try await Self.shell("$CLARION activity end \(id)", environment)
+            #expect(ended.status == 0, "\(ended.text)")
+            let shown = try Self.json(try await Self.shell("$CLARION activity show \(id)", environment), as: ActivityStatus.self)
+            #expect(shown.phase == "ended" && shown.state == .object(["gate": .text("B2")]))
+            let listed = try await Self.shell("$CLARION activity list --json", environment)
+            #expect(try Self.json(listed, as: [ActivityStatus].self).map(\.id) == [id], "\(listed.text)")
+            let wrong = try await Self.shell("$CLARION activity start Trip --state '[]' --title Trip --body x", environment)
+            #expect(wrong.status == 64 && wrong.text.contains("--state"), "\(wrong.text)")
+        }
+    }
+
+    @Test("a change of a Live Activity keeps the moment from which it is out of date, unless it names another or none")
+    func staleMoment() async throws {
+        try await Stage.open { stage in
+            try await stage.signIn("alice", on: 1)
+            let environment = ["CLARION_SERVER_URL": stage.address, "CLARION_USER": "alice", "CLARION_PASSWORD": "alice"]
+            let moment = Timestamp(seconds: Int64(Date.now.timeIntervalSince1970) + 3600)
+            let started = try await Self.shell(
+                #"$CLARION activity start Trip --state '{}' --title Trip --body x --stale-at \#(moment.milliseconds) --json"#,
+                environment)
+            let id = try Self.json(started, as: ActivityStatus.self).id
+            func staleAt(after options: String) async throws -> Timestamp? {
+                let changed = try await Self.shell("$CLARION activity update \(id) --state '{}' \(options)", environment)
+                #expect(changed.status == 0, "\(changed.text)")
+                let shown = try await Self.shell("$CLARION activity show \(id)", environment)
+                return try Self.json(shown, as: ActivityStatus.self).staleAt
+            }
+            #expect(try await staleAt(after: "") == moment)
+            #expect(try await staleAt(after: "--stale-at \((moment + .seconds(60)).milliseconds)") == moment + .seconds(60))
+            #expect(try await staleAt(after: "--stale-at never") == nil)
+            #expect(try await staleAt(after: "") == nil)
+        }
+    }
+
     @Test("an exported service key sends, follows and recalls without a password, until it is revoked")
     func serviceKey() async throws {
         try await Stage.open { stage in

@@ -40,7 +40,8 @@ struct HubCredentialStoryTests {
             identity: .certificate(data: Array((issued.certificatePEM + "\n" + issued.privateKeyPEM).utf8), password: nil),
             topic: nil,
             environment: .sandbox)
-        _ = try await stage.demo.node.storage.hubs.create(try HubRegistry.name(app), HubChange(apns: .set(credential)))
+        _ = try await stage.demo.node.storage.hubs.create(
+            try HubRegistry.name(app), HubChange(credentials: [.set(.apns(credential))]))
     }
 
     private func push(_ app: String, _ stage: Stage) async throws {

@@ -102,11 +102,11 @@ struct SendErrorTests {
     @Test("a send to a platform that nothing sends to says so for each device")
     func otherPlatform() async throws {
         let bench = try await JobBench()
-        _ = try await register(bench, "Gcm", "GcmRegistrationId", "kept")
-        let id = try await send(bench, format: "gcm")
+        _ = try await register(bench, "Adm", "AdmRegistrationId", "kept")
+        let id = try await send(bench, format: "adm")
         let found = try await parsed(bench, try #require(try await errorsURL(bench, id)))
         #expect(found.map { $0["NotificationSystemError"] } == ["Skipped"])
-        #expect(found.map { $0["PnsHandle"] } == ["kept"] && found.map { $0["Platform"] } == ["gcm"])
+        #expect(found.map { $0["PnsHandle"] } == ["kept"] && found.map { $0["Platform"] } == ["adm"])
     }
 
     @Test("telemetry has the link for a key with Manage; a Send key reads the same numbers without it")

@@ -68,7 +68,7 @@ struct HubDescriptionTests {
         let text = Samples.description("NotificationHubDescription", own)
         let description = try HubDescription.read(entry: Samples.entry(text))
         var expected = HubDescription()
-        expected.apns = APNsCredential(values: ["Endpoint": "gateway.push.apple.com"])
+        expected.credentials[.apns] = CredentialProperties(values: ["Endpoint": "gateway.push.apple.com"])
         #expect(description == expected)
     }
 
@@ -80,7 +80,7 @@ struct HubDescriptionTests {
             <Property><Name>KeyId</Name><Value>L</Value></Property></Properties></ApnsCredential>
             """
         let read = try HubDescription.read(entry: Samples.entry(Samples.description("NotificationHubDescription", own)))
-        #expect(read.apns == APNsCredential(values: ["KeyId": "K"]))
+        #expect(read.credentials[.apns] == CredentialProperties(values: ["KeyId": "K"]))
     }
 
     @Test("an empty description is all that both clients need, and all that they may send")
@@ -93,7 +93,7 @@ struct HubDescriptionTests {
     @Test("neither credentials nor keys show in a printed value")
     func secrets() {
         var hub = Self.hub
-        hub.apns = APNsCredential(values: ["KeyId": "K", "AppName": "a<b"])
+        hub.credentials[.apns] = CredentialProperties(values: ["KeyId": "K", "AppName": "a<b"])
         let printed = "\(hub) \(String(reflecting: hub))"
         #expect(!printed.contains("p="))
         #expect(!printed.contains("s="))

@@ -95,7 +95,7 @@ struct InstallationDocumentTests {
         let object = try read(
             #"{"installationId":"i","platform":"browser","pushChannel":{"endpoint":"https://e.example.test/","p256dh":"p","auth":"a"}}"#
         )
-        #expect(object.pushChannel.handle == "https://e.example.test/")
+        #expect(object.pushChannel.handle == "https://e.example.test/ p a")
         #expect(
             object.json
                 == #"{"installationId":"i","pushChannel":{"endpoint":"https://e.example.test/","p256dh":"p","auth":"a"},"platform":"browser"}"#
@@ -109,7 +109,7 @@ struct InstallationDocumentTests {
         )
         #expect(
             fault(#"{"installationId":"i","platform":"browser","pushChannel":{"endpoint":"e","auth":"a"}}"#)
-                == "pushChannel.p256dh: a text of 1 to 4096 bytes is expected")
+                == "pushChannel.p256dh: a text of 1 to 4096 bytes without blanks is expected")
         #expect(
             fault(#"{"installationId":"i","platform":"browser","pushChannel":"https://e"}"#).hasPrefix("pushChannel: a browser's")
         )

@@ -27,7 +27,7 @@ struct EmulatorMemoryTests {
             logger: Self.logger)
     }
 
-    private func memory(_ apns: LocalAPNs, _ path: String, _ clock: any ServiceClock) throws -> EmulatorMemory {
+    private func memory(_ apns: LocalAPNs, _ path: String, _ clock: any ServiceClock) throws -> EmulatorMemory<LocalAPNs> {
         try EmulatorMemory(of: apns, at: path, clock: clock, logger: Self.logger)
     }
 

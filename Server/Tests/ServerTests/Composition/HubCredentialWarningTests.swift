@@ -26,7 +26,9 @@ struct HubCredentialWarningTests {
         let credential = HubAPNsCredential(
             identity: .token(key: P256.Signing.PrivateKey().pemRepresentation, keyID: "KEYKEYKEY0", teamID: "TEAMTEAM00"),
             topic: "com.example.app", environment: .production)
-        for name in credentials { try await administration.setAPNs(credential, of: try #require(HubName(name))) }
+        for name in credentials {
+            try await administration.setCredential(.set(.apns(credential)), of: try #require(HubName(name)))
+        }
         let notes = LogNotes()
         let server = try await ServerNode.make(settings, logger: notes.logger)
         await server.warnOfHubsWithoutCredential()

@@ -18,9 +18,10 @@ struct WebhookClientTests {
     private static func networks(_ texts: String...) -> [AddressRange] { texts.compactMap { AddressRange($0) } }
 
     /// Accepts connections, gives each the answer as it stands, and counts.
-    private static func withServer(
-        host: String = "127.0.0.1", answer: String, _ body: (Int, Received) async throws -> Void
-    ) async throws {
+    @discardableResult
+    static func withServer<Result>(
+        host: String = "127.0.0.1", answer: String, _ body: (Int, Received) async throws -> Result
+    ) async throws -> Result {
         let counter = Received()
         let channel = try await ServerBootstrap(group: .singletonMultiThreadedEventLoopGroup)
             .childChannelInitializer { channel in
@@ -30,24 +31,26 @@ struct WebhookClientTests {
             }
             .bind(host: host, port: 0).get()
         let port = try #require(channel.localAddress?.port)
-        try await body(port, counter)
+        let result = try await body(port, counter)
         try await channel.close().get()
+        return result
     }
 
     private static func post(
         to url: String, allowing networks: [AddressRange], clock: any ServiceClock = .system
     ) async throws -> WebhookReply {
         let client = try WebhookClient(
-            allowing: networks, trustRootsPath: nil, clock: clock, group: .singletonMultiThreadedEventLoopGroup)
+            allowing: OutboundRule(networks: networks, setting: "webhook-networks"), trustRootsPath: nil, clock: clock,
+            group: .singletonMultiThreadedEventLoopGroup)
         client.start()
-        let connection = await client.connect(to: try #require(WebhookAddress(url)))
+        let connection = await client.connect(to: try #require(OutboundAddress(url)))
         let reply = await connection.post(message)
         await connection.close()
         await client.shutDown()
         return reply
     }
 
-    private static func answer(_ status: String, _ headers: String = "", body: String = "") -> String {
+    static func answer(_ status: String, _ headers: String = "", body: String = "") -> String {
         "HTTP/1.1 \(status)\r\nContent-Length: \(body.utf8.count)\r\n\(headers)\r\n\(body)"
     }
 
@@ -154,7 +157,7 @@ struct WebhookClientTests {
 }
 
 /// What arrived at a server of a test.
-private final class Received: Sendable {
+final class Received: Sendable {
     private let state = Mutex((connections: 0, text: ""))
 
     var connections: Int { state.withLock { $0.connections } }
@@ -171,7 +174,7 @@ private final class Scripted: ChannelInboundHandler {
 
     private let answer: String
     private let counter: Received
-    private var text = ""
+    private var bytes: [UInt8] = []
     private var hasAnswered = false
 
     init(answer: String, counter: Received) {
@@ -182,13 +185,22 @@ private final class Scripted: ChannelInboundHandler {
     func channelActive(context: ChannelHandlerContext) { counter.connected() }
 
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {
-        let piece = String(buffer: unwrapInboundIn(data))
-        text += piece
-        counter.received(piece)
-        guard !hasAnswered, text.hasSuffix("{}") || !text.hasPrefix("POST") else { return }
+        let piece = unwrapInboundIn(data)
+        bytes += piece.readableBytesView
+        counter.received(String(buffer: piece))
+        guard !hasAnswered, isWhole else { return }
         hasAnswered = true
         let waits = answer.hasSuffix("-")
         context.writeAndFlush(wrapOutboundOut(ByteBuffer(string: waits ? String(answer.dropLast()) : answer)), promise: nil)
         if !waits { context.close(promise: nil) }
+    }
+
+    /// Whether a request has come with its body, or something that is no request.
+    private var isWhole: Bool {
+        guard bytes.starts(with: Array("POST".utf8)) else { return true }
+        guard let end = bytes.firstRange(of: Array("\r\n\r\n".utf8)) else { return false }
+        let lines = String(decoding: bytes[..<end.lowerBound], as: UTF8.self).lowercased().split(separator: "\r\n")
+        let length = lines.first { $0.hasPrefix("content-length: ") }.flatMap { Int($0.dropFirst(16)) } ?? 0
+        return bytes.count - end.upperBound >= length
     }
 }

@@ -1,4 +1,5 @@
 import PushHub
+import RichPushModel
 import Testing
 
 @testable import ServerDelivery
@@ -6,13 +7,13 @@ import Testing
 @Suite("Which hub has which way to APNs")
 struct HubTransportTableTests {
     private typealias Table = HubTransportTable<String>
-    private let one = HubID(1)
-    private let two = HubID(2)
+    private let one = HubPlatform(hub: HubID(1), platform: .apns)
+    private let two = HubPlatform(hub: HubID(2), platform: .apns)
 
-    private func use(_ table: inout Table, _ hub: HubID, _ sealed: String, _ uptime: Int = 0) -> String? {
+    private func use(_ table: inout Table, _ hub: HubPlatform, _ sealed: String, _ uptime: Int = 0) -> String? {
         switch table.begin(hub, sealed: sealed, at: .seconds(uptime)) {
         case .use(let transport): transport
-        case .make: table.adopt("\(hub.number) \(sealed)", hub, sealed: sealed, at: .seconds(uptime))
+        case .make: table.adopt("\(hub.hub.number) \(sealed)", hub, sealed: sealed, at: .seconds(uptime))
         case .full: nil
         }
     }
@@ -70,10 +71,10 @@ struct HubTransportTableTests {
         var table = Table(capacity: 2, idleTime: .seconds(1_000))
         _ = use(&table, one, "a", 1)
         _ = use(&table, two, "a", 2)
-        #expect(use(&table, HubID(3), "a", 3) == nil)
+        #expect(use(&table, HubPlatform(hub: HubID(3), platform: .apns), "a", 3) == nil)
         table.end(two, sealed: "a", at: .seconds(4))
         table.end(one, sealed: "a", at: .seconds(5))
-        #expect(use(&table, HubID(3), "a", 6) == "3 a")
+        #expect(use(&table, HubPlatform(hub: HubID(3), platform: .apns), "a", 6) == "3 a")
         #expect(table.takeClosing(at: .seconds(6)) == ["2 a"])
     }
 

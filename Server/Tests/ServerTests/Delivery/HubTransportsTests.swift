@@ -83,16 +83,70 @@ struct HubTransportsTests {
         let catalog = HubCatalog(store: SQLHubStore(slow), box: storage.box, clock: clock)
         let ways = Ways()
         let transports = HubTransports(
-            catalog: catalog, node: Way(name: "node", ways: ways), clock: clock,
+            catalog: catalog, node: [.apns: HubTransports.Made(transport: Way(name: "node", ways: ways)) {}],
+            common: [.fcmv1: HubTransports.Made(transport: Way(name: "android", ways: ways)) {}], clock: clock,
             logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
         ) { credential in
-            guard let topic = credential.topic, topic != "bad" else { throw ServiceError(.invalidField, "no topic") }
+            let topic = if case .browser(let pair) = credential { pair.subject } else { credential.apns?.topic }
+            guard let topic, topic != "bad" else { throw ServiceError(.invalidField, "no topic") }
             return HubTransports.Made(transport: Way(name: topic, ways: ways)) { ways.note("closed \(topic)") }
         }
         // Without a look at credentials: nothing here is signed with one.
         let registry = HubRegistry(store: SQLHubStore(storage.database), box: storage.box, clock: clock)
         slow.slow(by: delay)
         try await body(transports, registry, catalog, ways, clock)
+    }
+
+    @Test("without keys for Web Push a batch for browsers has no transport, and never takes the way to APNs")
+    func browsers() async throws {
+        try await withTransports { transports, _, _, ways, _ in
+            var batch = Self.batch(HubID(1))
+            batch.platform = .browser
+            #expect(await transports.send(batch) == PushOutcomes(repeating: .unsupported, count: 2))
+            #expect(ways.all.isEmpty)
+        }
+    }
+
+    @Test("a hub's own keys for browsers carry its browsers, and its phones keep the way of the node")
+    func ownKeys() async throws {
+        try await withTransports { transports, registry, _, ways, _ in
+            let pair = HubBrowserCredential(subject: "keys", publicKey: "public", privateKey: "private")
+            let hub = try await registry.create(try HubRegistry.name("web"), HubChange(credentials: [.set(.browser(pair))]))
+            var batch = Self.batch(hub.id)
+            _ = await transports.send(batch)
+            batch.platform = .browser
+            _ = await transports.send(batch)
+            #expect(ways.all == ["node", "keys"])
+        }
+    }
+
+    @Test("hubs with a service account share one transport for Android, under both names of Firebase; others have none")
+    func android() async throws {
+        try await withTransports { transports, registry, _, ways, _ in
+            let account = HubFCMCredential(projectID: "shop", clientEmail: "a@shop.example", privateKey: "key")
+            let own = try await registry.create(try HubRegistry.name("own"), HubChange(credentials: [.set(.fcm(account))]))
+            for platform in [Platform.fcmv1, .gcm] {
+                var batch = Self.batch(own.id)
+                batch.platform = platform
+                #expect(await transports.send(batch) == [.accepted, .accepted])
+            }
+            var batch = Self.batch(HubID(1))
+            batch.platform = .fcmv1
+            #expect(await transports.send(batch) == PushOutcomes(repeating: .unsupported, count: 2))
+            #expect(ways.all == ["android", "android"])
+        }
+    }
+
+    @Test("a push for the kinds of Apple's tokens takes the hub's way to APNs")
+    func tokenKinds() async throws {
+        try await withTransports { transports, registry, _, ways, _ in
+            let own = try await registry.create(
+                try HubRegistry.name("own-key"), HubChange(credentials: [.set(.apns(Self.credential("first")))]))
+            var batch = Self.batch(own.id)
+            batch.platform = Platform(rawValue: "apns.start")
+            _ = await transports.send(batch)
+            #expect(ways.all == ["first"])
+        }
     }
 
     @Test("a batch that had to wait for its hub's credential does not leave late, and one for which it was read before leaves")
@@ -103,7 +157,7 @@ struct HubTransportsTests {
             #expect(late == PushOutcomes(repeating: .notSent(reason: "storage is slow"), count: 2))
             #expect(ways.all.isEmpty)
             clock.advance(by: .seconds(5))
-            await transports.prepare(for: hub)
+            await transports.prepare(for: hub, on: .apns)
             #expect(await transports.send(Self.batch(hub)) == [.accepted, .accepted] && ways.all == ["node"])
         }
     }
@@ -111,17 +165,18 @@ struct HubTransportsTests {
     @Test("a hub with a credential uses it, one without uses the node's, and a change counts after five seconds")
     func choice() async throws {
         try await withTransports { transports, registry, _, ways, clock in
-            let own = try await registry.create(try HubRegistry.name("own-key"), HubChange(apns: .set(Self.credential("first"))))
+            let own = try await registry.create(
+                try HubRegistry.name("own-key"), HubChange(credentials: [.set(.apns(Self.credential("first")))]))
             let plain = try await registry.create(try HubRegistry.name("plain"))
             #expect(await transports.send(Self.batch(own.id)) == [.accepted, .accepted])
             _ = await transports.send(Self.batch(plain.id))
             _ = await transports.send(Self.batch(HubID(1)))
             #expect(ways.all == ["first", "node", "node"])
-            _ = try await registry.update(own.name, with: HubChange(apns: .set(Self.credential("second"))))
+            _ = try await registry.update(own.name, with: HubChange(credentials: [.set(.apns(Self.credential("second")))]))
             _ = await transports.send(Self.batch(own.id))
             clock.advance(by: .seconds(5))
             _ = await transports.send(Self.batch(own.id))
-            _ = try await registry.update(own.name, with: HubChange(apns: .remove))
+            _ = try await registry.update(own.name, with: HubChange(credentials: [.remove(.apns)]))
             clock.advance(by: .seconds(5))
             _ = await transports.send(Self.batch(own.id))
             #expect(ways.all == ["first", "node", "node", "first", "second", "node"])
@@ -131,8 +186,10 @@ struct HubTransportsTests {
     @Test("a credential that cannot be used waits for the operator, and stops no other hub")
     func unusable() async throws {
         try await withTransports { transports, registry, _, ways, _ in
-            let bad = try await registry.create(try HubRegistry.name("bad"), HubChange(apns: .set(Self.credential("bad"))))
-            let good = try await registry.create(try HubRegistry.name("good"), HubChange(apns: .set(Self.credential("good"))))
+            let bad = try await registry.create(
+                try HubRegistry.name("bad"), HubChange(credentials: [.set(.apns(Self.credential("bad")))]))
+            let good = try await registry.create(
+                try HubRegistry.name("good"), HubChange(credentials: [.set(.apns(Self.credential("good")))]))
             let outcomes = await transports.send(Self.batch(bad.id))
             #expect(outcomes.count == 2)
             for outcome in outcomes {
@@ -149,8 +206,10 @@ struct HubTransportsTests {
     @Test("unused clients are closed, and all of them at the end")
     func closing() async throws {
         try await withTransports { transports, registry, _, ways, clock in
-            let one = try await registry.create(try HubRegistry.name("one"), HubChange(apns: .set(Self.credential("one"))))
-            let two = try await registry.create(try HubRegistry.name("two"), HubChange(apns: .set(Self.credential("two"))))
+            let one = try await registry.create(
+                try HubRegistry.name("one"), HubChange(credentials: [.set(.apns(Self.credential("one")))]))
+            let two = try await registry.create(
+                try HubRegistry.name("two"), HubChange(credentials: [.set(.apns(Self.credential("two")))]))
             _ = await transports.send(Self.batch(one.id))
             await withTaskGroup(of: Void.self) { group in
                 group.addTask { await transports.run() }

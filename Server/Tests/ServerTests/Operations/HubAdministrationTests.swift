@@ -38,7 +38,7 @@ struct HubAdministrationTests {
             let shown = try await hubs.show(news)
             #expect(shown.rules.count == 2)
             #expect(shown.deviceCount == 0)
-            #expect(shown.apns == nil)
+            #expect(shown.credentials[.apns] == nil)
             #expect(await code { try await hubs.create(news, details: HubDetails()) } == .conflict)
             try await hubs.delete(news)
             #expect(await code { _ = try await hubs.show(news) } == .notFound)
@@ -53,7 +53,7 @@ struct HubAdministrationTests {
             let news = try #require(HubName("News"))
             #expect(await code { _ = try await hubs.list() } == .notFound)
             #expect(await code { _ = try await hubs.show(news) } == .notFound)
-            #expect(await code { try await hubs.setAPNs(nil, of: news) } == .notFound)
+            #expect(await code { try await hubs.setCredential(.remove(.apns), of: news) } == .notFound)
             #expect(await code { _ = try await UserAdministration(settings: settings).list() } == .notFound)
             #expect(!FileManager.default.fileExists(atPath: settings.dataDirectory))
             try await hubs.create(news, details: HubDetails())
@@ -69,7 +69,7 @@ struct HubAdministrationTests {
             let rule = try await hubs.rule(named: AccessRule.fullName, of: news)
             _ = try await hubs.rotate(.primary, ofRule: AccessRule.fullName, of: news)
             _ = try await hubs.containerLink(of: news, at: "https://push.example.test", lifetime: .seconds(60))
-            try await hubs.setAPNs(nil, of: news)
+            try await hubs.setCredential(.remove(.apns), of: news)
             try await hubs.delete(news)
             #expect(await code { try await hubs.delete(news) } == .notFound)
             let entries = try await NodeStorage.during(command: settings) { storage in
@@ -109,19 +109,19 @@ struct HubAdministrationTests {
             let good = HubAPNsCredential(
                 identity: .token(key: pem, keyID: "KEYKEYKEY0", teamID: "TEAMTEAM00"), topic: "com.example.app",
                 environment: .production)
-            try await hubs.setAPNs(good, of: own)
+            try await hubs.setCredential(.set(.apns(good)), of: own)
             let shown = try await hubs.show(own)
-            #expect(shown.apns == good)
-            #expect(shown.record.sealedAPNs?.contains("PRIVATE") == false)
+            #expect(shown.credentials[.apns] == .apns(good))
+            #expect(shown.record.sealedCredentials[.apns]?.contains("PRIVATE") == false)
             #expect(!"\(shown)".contains(pem.dropFirst(40).prefix(40)))
             var bad = good
             bad.identity = .token(key: "no key", keyID: "KEYKEYKEY0", teamID: "TEAMTEAM00")
-            #expect(await code { try await hubs.setAPNs(bad, of: own) } == .invalidField)
+            #expect(await code { try await hubs.setCredential(.set(.apns(bad)), of: own) } == .invalidField)
             bad = good
             bad.topic = nil
-            #expect(await code { try await hubs.setAPNs(bad, of: own) } == .invalidField)
-            try await hubs.setAPNs(nil, of: own)
-            #expect(try await hubs.show(own).apns == nil)
+            #expect(await code { try await hubs.setCredential(.set(.apns(bad)), of: own) } == .invalidField)
+            try await hubs.setCredential(.remove(.apns), of: own)
+            #expect(try await hubs.show(own).credentials[.apns] == nil)
         }
     }
 

@@ -1,5 +1,6 @@
 import Foundation
 import Crypto
+import CryptoExtras
 import HubProtocol
 import PushHub
 import Testing
@@ -234,6 +235,53 @@ struct SettingsRulesTests {
         ] {
             #expect(SettingsFixture(arguments: ["--public-url", text]).problems.count == 1, "\(text)")
         }
+    }
+
+    @Test(
+        "the origin of a page is kept as browsers write it",
+        arguments: [
+            ("https://shop.example", "https://shop.example"), ("https://Shop.Example:443", "https://shop.example"),
+            ("https://shop.example/", "https://shop.example"), ("https://shop.example:8443", "https://shop.example:8443"),
+            ("http://localhost:3000", "http://localhost:3000"), ("http://127.0.0.1:80", "http://127.0.0.1"),
+        ])
+    func webOrigin(text: String, origin: String) {
+        let result = SettingsFixture(arguments: ["--web-origins", text]).read()
+        #expect(result.problems.isEmpty)
+        #expect(result.settings?.webPush.origins == [origin])
+    }
+
+    @Test(
+        "a wildcard, a path, another scheme and plain http beyond this machine are no origins of pages",
+        arguments: [
+            "*", "https://*.example", "https://shop.example/cart", "http://shop.example", "null", "shop.example", "file:///a", "",
+            "https://a:b@shop.example", "https://shop.example?a", "https://shop.example#a", "https://shop.example:",
+            "https://shop.example:0", "https://shop.example:0443", "https://shop.example:65536", "https://b\u{fc}cher.example",
+        ])
+    func noWebOrigin(text: String) {
+        #expect(SettingsFixture(file: "web-origins: [\"\(text)\"]").problems.count == 1)
+    }
+
+    @Test("no page of another site is named by default")
+    func noWebOrigins() throws {
+        #expect(try #require(SettingsFixture().read().settings).webPush.origins.isEmpty)
+    }
+
+    @Test("a key of a service account is read from its file, and one that is none is a problem that says why")
+    func fcmKey() throws {
+        let pem = try _RSA.Signing.PrivateKey(keySize: .bits2048).pemRepresentation.replacing("\n", with: "\\n")
+        let key = #"{"type":"service_account","project_id":"shop","client_email":"a@shop.example","private_key":"\#(pem)"}"#
+        let read = SettingsFixture(file: "fcm-key-path: /key", files: ["/key": key]).read()
+        #expect(read.problems.isEmpty && read.settings?.fcm.account?.projectID == "shop")
+        #expect(SettingsFixture(file: "fcm-key-path: /none").problems.count == 1)
+        let wrong = SettingsFixture(file: "fcm-key-path: /key", files: ["/key": #"{"type":"authorized_user"}"#]).problems
+        #expect(wrong.count == 1 && wrong[0].contains("fcm-key-path: type is not service_account"))
+    }
+
+    @Test("FCM is Google's, or at another host that a setting names")
+    func fcmHost() throws {
+        #expect(try #require(SettingsFixture().read().settings).fcm.endpoint == "https://fcm.googleapis.com:443")
+        let other = SettingsFixture(file: "fcm-host: localhost\nfcm-port: 8444").read()
+        #expect(other.settings?.fcm.endpoint == "https://localhost:8444")
     }
 
     @Test("a path that begins with ~ is refused, because no shell would expand it")

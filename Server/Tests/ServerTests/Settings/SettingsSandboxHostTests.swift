@@ -68,6 +68,24 @@ struct SettingsSandboxHostTests {
         #expect(apns.environmentsInUse == [.sandbox])
     }
 
+    @Test("channels are managed at Apple's hosts, and at another host only with the port of its management")
+    func management() throws {
+        let own = try apns("apns-host: localhost\napns-management-port: 2195\napns-environment: sandbox\n").place(for: .sandbox)
+        #expect(own.management == .init(host: "localhost", port: 2195))
+        #expect(own.managesChannels)
+        #expect(try !apns("apns-host: localhost\napns-environment: sandbox\n").place(for: .sandbox).managesChannels)
+        let apple = try apns("").place(for: .production)
+        #expect(apple.managesChannels && apple.management == nil)
+        let beside = try apns("apns-sandbox-host: localhost\napns-sandbox-management-port: 2196\n")
+        #expect(beside.place(for: .sandbox).management == .init(host: "localhost", port: 2196))
+        #expect(beside.place(for: .production).management == nil)
+    }
+
+    @Test("the port of the management needs its host", arguments: ["apns-management-port", "apns-sandbox-management-port"])
+    func managementAlone(key: String) {
+        #expect(SettingsFixture(file: "\(key): 2195\n").problems.count == 1)
+    }
+
     @Test("a port of Apple's own counts without a host")
     func port() throws {
         #expect(

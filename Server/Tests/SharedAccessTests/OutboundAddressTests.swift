@@ -1,0 +1,47 @@
+import Foundation
+import SharedAccess
+import Testing
+
+@Suite("Addresses that others give")
+struct OutboundAddressTests {
+    @Test(
+        "a URL is read as others read it",
+        arguments: [
+            "https://push.example.net", "https://push.example.net/", "https://Push.Example.NET:8443/p/1?q=a%20b",
+            "HTTPS://a.example/X",
+            "http://127.0.0.1:9000/wpush/v2/x", "https://[2001:db8::1]:444/p", "https://xn--bcher-kva.example/p",
+        ])
+    func same(text: String) throws {
+        let address = try #require(OutboundAddress(text))
+        let other = try #require(URL(string: address.url))
+        #expect(other.host(percentEncoded: true)?.trimmingCharacters(in: ["[", "]"]) == address.host)
+        #expect(other.port ?? (address.isSecure ? 443 : 80) == address.port)
+        #expect(other.path(percentEncoded: true) == URL(string: text)?.path(percentEncoded: true))
+        #expect(other.query(percentEncoded: true) == URL(string: text)?.query(percentEncoded: true))
+    }
+
+    @Test(
+        "what is no such URL, or could be read in two ways, is refused",
+        arguments: [
+            "", "push.example.net", "ftp://a.example/", "https://", "https:///p", "https://user@a.example/",
+            "https://u:p@a.example/",
+            "https://a.example/#f", "https://a.example:0/", "https://a.example:65536/", "https://a.example:8x/",
+            "https://a%22.example/",
+            "https://a%00.example/", "https://bücher.example/", "https://a.example /", "https://[::1/", "https://[1.2.3.4]/",
+            #"https://a.example\@b.example/"#, "https://a.example\u{0}/", "https://a..b:80:90/",
+        ])
+    func refused(text: String) { #expect(OutboundAddress(text) == nil) }
+
+    @Test(
+        "only the public Internet is allowed, with TLS",
+        arguments: [
+            ("https://8.8.8.8/", true), ("http://8.8.8.8/", false), ("https://10.0.0.1/", false), ("https://127.0.0.1/", false),
+            ("https://localhost/", false), ("https://LOCALHOST/", false), ("https://[::1]/", false),
+            ("https://[::ffff:127.0.0.1]/", false),
+            ("https://169.254.169.254/", false), ("https://a.example/", true), ("http://a.example/", false),
+        ])
+    func rule(text: String, isAllowed: Bool) throws {
+        let rule = OutboundRule(networks: [], setting: "networks")
+        #expect((rule.refusal(of: try #require(OutboundAddress(text))) == nil) == isAllowed)
+    }
+}
