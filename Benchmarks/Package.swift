@@ -44,7 +44,9 @@ let package = Package(
             name: "apns-load",
             dependencies: [
                 .product(name: "APNsHTTP2", package: "clarion-server"),
+                .product(name: "FCM", package: "clarion-server"),
                 .product(name: "Crypto", package: "swift-crypto"),
+                .product(name: "CryptoExtras", package: "swift-crypto"),
                 .product(name: "Logging", package: "swift-log"),
                 .product(name: "NIOCore", package: "swift-nio"),
                 .product(name: "NIOPosix", package: "swift-nio"),

@@ -11,8 +11,8 @@ import SharedAccess
 import TrustedIssuers
 import WireText
 
-/// `access-costs SENDS` measures once what a caller's credential costs, and what the audit adds to a send of a service. Prints the figures
-/// as one JSON object: microseconds of the processor, and shares in percent.
+/// `access-costs SENDS` measures once what a caller's credential costs, what the audit adds to a send of a service, and what encryption for a
+/// browser costs. Prints the figures as one JSON object: microseconds of the processor, shares in percent.
 @main
 enum AccessCosts {
     private static let verifications = 5_000
@@ -34,6 +34,10 @@ enum AccessCosts {
             figures["token, \(key.algorithm)"] = whole
             figures["token but for its signature, \(key.algorithm)"] = whole - signature
         }
+        let browser = try await WebPushCosts(measured)
+        figures["web push, encryption"] = browser.encryption
+        figures["web push, key agreement and AES-GCM alone"] = browser.reference
+        figures["web push, encryption over the two alone"] = browser.encryption / browser.reference * 100
         let folder = FileManager.default.temporaryDirectory.appending(path: "clarion-access-\(UUID().uuidString)")
         defer { try? FileManager.default.removeItem(at: folder) }
         figures["service key"] = try await keyCheck(in: folder.appending(path: "key"))

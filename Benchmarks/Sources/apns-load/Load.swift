@@ -60,7 +60,7 @@ struct Load {
             case .batch: await sendBatches()
             case .loop: await sendOnLoops()
             case .pool: await sendOneByOne()
-            case .rate: await sendAtRate()
+            case .rate, .fcm: await sendAtRate()
             }
         let after = Resources.now()
         result.processor = after.processor - before.processor

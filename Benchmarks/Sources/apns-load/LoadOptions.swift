@@ -10,6 +10,8 @@ struct LoadOptions {
         case pool
         /// Batches at an offered rate, on as many connections as the client opens by itself.
         case rate
+        /// The transport of FCM, whose batches are requests of their own for each device.
+        case fcm
     }
 
     var mode = Mode.batch

@@ -64,6 +64,9 @@ struct BroadcastBenchmark {
             defer { node.server.stop() }
             rows += try punctuality.rows(engine, node)
         }
+        rows += try ActivityBenchmark(
+            program: program, filler: filler, sink: sink, key: key, rounds: rounds, folder: folder
+        ).rows()
         return rows
     }
 

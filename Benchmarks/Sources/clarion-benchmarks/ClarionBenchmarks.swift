@@ -6,6 +6,7 @@ import Foundation
 /// `clarion-benchmarks return PROGRAM SINK [ROUNDS [SECONDS]]` measures how soon sending goes on when APNs was away for some seconds.
 /// `clarion-benchmarks fetch PROGRAM LOAD [ROUNDS]` measures fetches of contents beside nginx, and storms of them and of sign-ins.
 /// `clarion-benchmarks access COSTS [ROUNDS]` measures what credentials and the audit cost.
+/// `clarion-benchmarks fcm LOAD SINK [ROUNDS]` measures the transport of FCM beside h2load.
 /// `clarion-benchmarks phone PROGRAM [ROUNDS]` measures a simulated phone with real processes.
 /// `clarion-benchmarks soak PROGRAM LOAD SINK CURVE HOURS` keeps a node under mixed load with faults, and writes its curve.
 /// `clarion-benchmarks apns LOAD SINK JSON [ROUNDS]` measures the APNs client beside h2load, prints tables and writes JSON; ends
@@ -27,6 +28,7 @@ enum ClarionBenchmarks {
         case ("hub", 4...5): try hub(words)
         case ("phone", 2...3): try phone(words)
         case ("access", 2...3): try access(words)
+        case ("fcm", 3...4): if try !fcm(words) { exit(1) }
         case ("fetch", 3...4): if try !fetch(words) { exit(1) }
         case ("broadcast", 5...6): if try !broadcast(words) { exit(1) }
         case ("return", 3...5): if try !comeBack(words) { exit(1) }
@@ -39,6 +41,7 @@ enum ClarionBenchmarks {
                                         | hub PROGRAM LOAD PAGES [ROUNDS] | fetch PROGRAM LOAD [ROUNDS]
                                         | broadcast PROGRAM LOAD SINK PAGES [ROUNDS] | return PROGRAM SINK [ROUNDS [SECONDS]]
                                         | soak PROGRAM LOAD SINK CURVE HOURS | apns LOAD SINK JSON [ROUNDS]
+                                        | fcm LOAD SINK [ROUNDS]
                 """
             )
             exit(64)
@@ -131,6 +134,17 @@ enum ClarionBenchmarks {
         let results = try SoakBenchmark(
             program: words[1], load: words[2], sink: words[3], hours: hours, folder: folder, curve: URL(filePath: words[4])
         ).run()
+        for line in Measurement.table(results) { print(line) }
+        return results.allSatisfy(\.isWithinLimit)
+    }
+
+    /// Returns whether every limit is kept. Temporary files are gone by then.
+    private static func fcm(_ words: [String]) throws -> Bool {
+        let rounds = max(1, words.dropFirst(3).first.flatMap(Int.init) ?? 5)
+        let folder = FileManager.default.temporaryDirectory.appending(path: "clarion-benchmarks-\(UUID().uuidString)")
+        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        defer { try? FileManager.default.removeItem(at: folder) }
+        let results = try FCMBenchmark(load: words[1], sink: words[2], rounds: rounds, folder: folder).run()
         for line in Measurement.table(results) { print(line) }
         return results.allSatisfy(\.isWithinLimit)
     }

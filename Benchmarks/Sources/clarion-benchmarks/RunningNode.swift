@@ -38,8 +38,13 @@ struct RunningNode {
 
     /// The command that sends a message to everyone and waits for the last count; the connection string is in its environment.
     func sendToEveryone(_ message: String) -> (command: [String], environment: [String: String]) {
+        send(message, to: ["--everyone"])
+    }
+
+    /// The same to whatever the words of an audience say.
+    func send(_ message: String, to audience: [String]) -> (command: [String], environment: [String: String]) {
         (
-            [program, "send", "--hub", "-", "--hub-name", "bench", "--everyone", "--wait", "--message", message],
+            [program, "send", "--hub", "-", "--hub-name", "bench"] + audience + ["--wait", "--message", message],
             ["CLARION_HUB": connection]
         )
     }

@@ -11,7 +11,8 @@ import TagExpressions
 /// SQLite, or in the empty PostgreSQL database of the URL with so much added to each round trip. Prints devices per second, of the clock
 /// and of the processor.
 ///
-/// `hub-pages fill DATABASE HUB DEVICES` fills a hub of a database file and does nothing else.
+/// `hub-pages fill DATABASE HUB DEVICES` fills a hub of a database file and does nothing else; with `followers` in place of `fill` the
+/// devices are tokens of the Live Activity 1.
 @main
 enum HubPages {
     /// In the past: a send reaches those who were there before it.
@@ -21,8 +22,8 @@ enum HubPages {
 
     static func main() async throws {
         let words = Array(CommandLine.arguments.dropFirst())
-        if words.count == 4, words[0] == "fill", let count = Int(words[3]) {
-            return try await fill(words[1], hubName: words[2], count)
+        if words.count == 4, ["fill", "followers"].contains(words[0]), let count = Int(words[3]) {
+            return try await fill(words[1], hubName: words[2], count, followers: words[0] == "followers")
         }
         let numbers = words.prefix(2).compactMap { Int($0) }
         guard numbers.count == 2, numbers[0] >= 1_000, numbers[1] > 0 else { usage() }
@@ -39,7 +40,7 @@ enum HubPages {
     }
 
     private static func usage() -> Never {
-        print("usage: hub-pages DEVICES ROUNDS [URL MICROSECONDS] | fill DATABASE HUB DEVICES")
+        print("usage: hub-pages DEVICES ROUNDS [URL MICROSECONDS] | fill|followers DATABASE HUB DEVICES")
         exit(64)
     }
 
@@ -85,29 +86,41 @@ enum HubPages {
         try database.close()
     }
 
-    private static func fill(_ path: String, hubName: String, _ count: Int) async throws {
+    private static func fill(_ path: String, hubName: String, _ count: Int, followers: Bool) async throws {
         let database = try SQLiteDatabase(path: path, access: .server)
         try await SchemaMigrator().migrate(database, at: now)
-        try await fill(database, SQLHubStore(database).ensureHub(named: hubName, at: now), count, hasRows: false)
+        let hub = try await SQLHubStore(database).ensureHub(named: hubName, at: now)
+        try await fill(database, hub, count, hasRows: false, followers: followers)
         try database.close()
     }
 
-    private static func fill(_ database: any SQLDatabase, _ hub: HubID, _ count: Int, hasRows: Bool) async throws {
+    private static func fill(
+        _ database: any SQLDatabase, _ hub: HubID, _ count: Int, hasRows: Bool, followers: Bool = false
+    ) async throws {
         let store = SQLDeviceStore(database)
         for first in stride(from: 0, to: count, by: 500) {
             try await withThrowingTaskGroup(of: Void.self) { group in
                 for number in first..<min(first + 500, count) {
-                    group.addTask { _ = try await store.upsert(device(number, hasRows), in: hub, at: now) }
+                    let device = followers ? follower(number) : device(number, hasRows)
+                    group.addTask { _ = try await store.upsert(device, in: hub, at: now) }
                 }
                 try await group.waitForAll()
             }
         }
     }
 
-    private static func device(_ number: Int, _ hasRow: Bool) -> DeviceUpsert {
+    /// The record of a token, as an installation has one for each activity that it shows.
+    private static func follower(_ number: Int) -> DeviceUpsert {
+        var device = device(number, false, named: "follower")
+        device.platform = InstallationToken.Kind.activity(id: "1").platform
+        device.tags = [InstallationToken.Kind.tag(ofActivity: "1")].compactMap(\.self)
+        return device
+    }
+
+    private static func device(_ number: Int, _ hasRow: Bool, named name: String = "device") -> DeviceUpsert {
         let digits = String(number, radix: 16, uppercase: true)
         let tags = ["all", "tenth:\(number % 10)", "part:\(number % 100)"] + (hasRow ? ["row:\(number / 10 % 10)"] : [])
-        guard let id = RecordID("device-\(number)") else { preconditionFailure("a name of letters and digits is an id") }
+        guard let id = RecordID("\(name)-\(number)") else { preconditionFailure("a name of letters and digits is an id") }
         var device = DeviceUpsert(
             id: id, kind: .registration,
             handle: DeviceToken(canonical: String(repeating: "0", count: 64 - digits.count) + digits),
