@@ -1,6 +1,6 @@
 # The verbs of this repository. Each is a script in scripts/, so that CI and a laptop do the same.
 .DEFAULT_GOAL := help
-.PHONY: help demo build check test test-long fuzz bench soak lint format reference screenshot dist clean
+.PHONY: help demo build check test test-long fuzz bench soak lint format reference web-library screenshot dist clean
 
 PORT ?=
 SECONDS ?= 60
@@ -53,6 +53,10 @@ reference: ## Write Documentation/Settings.md and Examples/clarion.yaml from the
 	@scripts/build
 	@$(program) config reference > Documentation/Settings.md
 	@$(program) config reference --yaml > Examples/clarion.yaml
+
+web-library: ## Make what the server serves of the web library from its sources
+	@scripts/install-dependencies test
+	@scripts/make-web-library
 
 screenshot: ## Take the README's picture of the simulated iPhone
 	@scripts/install-dependencies test

@@ -72,6 +72,6 @@ public struct FloorCheck: Sendable {
         "Foundation", "FoundationEssentials", "FoundationNetworking", "Glibc", "Musl", "Darwin", "Dispatch", "Synchronization",
         "Swift", "_Concurrency", "os", "Testing", "CryptoKit", "Security", "UIKit", "SwiftUI", "UserNotifications",
         "UserNotificationsUI", "Network", "ImageIO", "Combine", "CoreGraphics", "Observation",
-        "BackgroundTasks", "AVKit", "AVFoundation", "PackageDescription", "System",
+        "ActivityKit", "BackgroundTasks", "WidgetKit", "AVKit", "AVFoundation", "PackageDescription", "System",
     ]
 }
