@@ -51,7 +51,8 @@ package struct NodeDelivery: Sendable {
             credential in
             switch credential {
             case .apns(let credential): try maker.transport(credential)
-            case .browser(let credential): try browsers.transport(VAPIDIdentity(credential))
+            case .browser(let credential):
+                try browsers.transport(VAPIDIdentity(credential, former: settings.webPush.identity?.keys ?? []))
             case .fcm: throw ServiceError(.internal, "the accounts of Firebase are not for one hub")
             }
         }
