@@ -61,6 +61,12 @@ public struct WebPushSubscription: Hashable, Sendable {
     }
 }
 
+extension WebPushSubscription: CustomStringConvertible, CustomReflectable {
+    /// The push service alone: who has the rest can send to the browser, or read along.
+    public var description: String { "a subscription at \(endpoint.host)" }
+    public var customMirror: Mirror { Mirror(self, children: ["host": endpoint.host]) }
+}
+
 /// Which part of a subscription is wrong. The sentence holds no value.
 public enum WebPushSubscriptionFault: Error, Hashable, Sendable {
     case endpoint, publicKey, secret

@@ -110,6 +110,19 @@ struct WebPushSubscriptionTests {
         #expect(WebPushSubscription(token: subscription.token) == subscription)
     }
 
+    @Test("neither a subscription nor a push prints more than its push service")
+    func printed() throws {
+        let subscription = try made()
+        let headers = WebPushHeaders(expiresAt: 0, priority: 10, collapseID: nil, now: Timestamp(seconds: 0))
+        let request = try WebPushRequest([1], to: subscription, headers: headers, authorization: "vapid t=secret, k=x")
+        for value in [subscription, request] as [Any] {
+            var text = "\(value) \(String(reflecting: value))"
+            dump(value, to: &text)
+            #expect(text.contains("push.example.net"))
+            for secret in ["/p/1", "BCVxsr7N", "BTBZMqHH", "secret", "37"] { #expect(!text.contains(secret)) }
+        }
+    }
+
     @Test("both alphabets of Base64 are read, with padding and without")
     func spellings() throws {
         let standard = Self.point.map { $0 == "-" ? "+" : $0 == "_" ? "/" : $0 }
