@@ -73,6 +73,23 @@ struct WebPushEncryptionTests {
         }
     }
 
+    @Test(
+        "a record ends as the last one does, with or without padding",
+        arguments: [
+            ([7, 2], [7]), ([7, 2, 0, 0], [7]), ([2], []), ([7, 1], nil), ([7, 2, 1], nil), ([0, 0], nil), ([7, 0], nil),
+        ] as [([UInt8], [UInt8]?)])
+    func delimiter(record: [UInt8], message: [UInt8]?) throws {
+        let secret = try bytes(Vector.secret)
+        let key = try P256.KeyAgreement.PrivateKey(rawRepresentation: try bytes(Vector.receiverKey))
+        let body = try WebPushEncryption.body(
+            sealing: record, for: try subscription(), key: P256.KeyAgreement.PrivateKey(), salt: Array(repeating: 9, count: 16))
+        if let message {
+            #expect(try WebPushEncryption.message(in: body, for: key, secret: secret) == message)
+        } else {
+            #expect(throws: WebPushBodyFault.delimiter) { try WebPushEncryption.message(in: body, for: key, secret: secret) }
+        }
+    }
+
     @Test("a body that breaks a rule of its form is named by the rule")
     func malformed() throws {
         let body = try bytes(Vector.body)
