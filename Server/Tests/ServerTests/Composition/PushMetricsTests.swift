@@ -39,6 +39,7 @@ struct PushMetricsTests {
                 .accepted, .accepted, .gone(since: Timestamp(seconds: 1)), .badToken, .rejected(reason: "DeviceTokenNotForTopic"),
                 .retry(after: .seconds(1), reason: "TooManyRequests"), .notSent(reason: "unreachable"),
                 .unknown(reason: "deadline"), .misconfigured(reason: "InvalidProviderToken"), .unsupported,
+                .delayed(by: .seconds(1), reason: "unreachable"),
             ] + (1...1000).map { .rejected(reason: "Word\($0)") }
         metrics.sending(batch(outcomes.count), of: notification, retries: 0, doubtful: 0)
         metrics.sent(batch(outcomes.count), of: notification, outcomes: PushOutcomes(outcomes))
@@ -51,7 +52,7 @@ struct PushMetricsTests {
                 #"clarion_push_outcomes_total{reason="DeviceTokenNotForTopic",result="rejected"} 1"#,
                 #"clarion_push_outcomes_total{reason="other",result="rejected"} 1000"#,
                 #"clarion_push_outcomes_total{reason="TooManyRequests",result="retry"} 1"#,
-                #"clarion_push_outcomes_total{reason="unreachable",result="not_sent"} 1"#,
+                #"clarion_push_outcomes_total{reason="unreachable",result="not_sent"} 2"#,
                 #"clarion_push_outcomes_total{reason="deadline",result="unknown"} 1"#,
                 #"clarion_push_outcomes_total{reason="InvalidProviderToken",result="misconfigured"} 1"#,
                 #"clarion_push_outcomes_total{reason="none",result="unsupported"} 1"#,
