@@ -168,11 +168,11 @@ final class HubFCMAccounts: FCMCredentials {
 
 extension FCMServiceAccount {
     /// Throws what is wrong, by Azure's names.
-    init(
+    package init(
         _ credential: HubFCMCredential, tokenURL: String = FCMServiceAccount.googleTokenURL
     ) throws(FCMServiceAccountFault) {
         try self.init(
             projectID: credential.projectID, privateKey: credential.privateKey, clientEmail: credential.clientEmail,
-            tokenURL: tokenURL)
+            keyID: credential.keyID, tokenURL: tokenURL)
     }
 }
