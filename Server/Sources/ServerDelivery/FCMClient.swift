@@ -62,6 +62,9 @@ final class FCMClient: FCMSending {
         (self.clock, endpoint) = (clock, settings.endpoint)
     }
 
+    /// Of the connections that messages take; `nil` where there can be none.
+    var metrics: APNsClientMetrics? { try? messages.get().metrics }
+
     func post(_ request: FCMRequest, within deadline: Duration) async -> FCMReply {
         guard request.url.hasPrefix(endpoint + "/") else {
             // The client's own time limit ends with the head of the answer.
