@@ -160,14 +160,17 @@ struct ActivitySystemTests {
     @Test("activities are there again after a restart, unless the phone is one that loses them")
     func restart() throws {
         var system = started()
-        #expect(!system.restart(at: Self.now))
+        var hasTaken = system.restart(at: Self.now)
+        #expect(!hasTaken)
         #expect(system.hasLive)
         system.survivesRestart = false
         // The choice lies on the disk too.
         system = try JSONDecoder().decode(ActivitySystem.self, from: JSONEncoder().encode(system))
-        #expect(system.restart(at: Self.now))
+        hasTaken = system.restart(at: Self.now)
+        #expect(hasTaken)
         #expect(system.items.isEmpty)
-        #expect(!system.restart(at: Self.now))
+        hasTaken = system.restart(at: Self.now)
+        #expect(!hasTaken)
     }
 
     @Test("what has passed its eight hours while the phone was off has ended when it is on again")

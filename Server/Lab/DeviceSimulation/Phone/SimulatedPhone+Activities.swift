@@ -211,9 +211,9 @@ extension SimulatedPhone {
             await giveActivityTokens()
         } else if activities.hasLive {
             await wakeForActivities()
-            let sentence = "The Live Activities are there again after the restart"
             let isWoken = system.process.isRunning
-            story.record(isWoken ? .woken : .held, nil, isWoken ? "\(sentence), and the system starts the app for them" : sentence)
+            let sentence = "The Live Activities are there again after the restart"
+            story.record(isWoken ? .woken : .held, nil, sentence + (isWoken ? ", and the system starts the app for them" : ""))
         }
         showActivities()
     }

@@ -259,7 +259,7 @@ struct ActivitySystem: Hashable, Sendable, Codable {
     /// When something changes by itself next.
     func nextChange(after now: Timestamp) -> Timestamp? {
         items.flatMap { [$0.changesAt, $0.endedAt == nil ? $0.staleAt : nil] }
-        .compactMap(\.self).filter { $0 > now }.min().map { min($0, delayed.map(\.dueAt).min() ?? $0) }
+            .compactMap(\.self).filter { $0 > now }.min().map { min($0, delayed.map(\.dueAt).min() ?? $0) }
     }
 
     private static func alert(in aps: [String: JSONValue]) -> PhoneSnapshot.Activity.Alert? {
