@@ -100,23 +100,23 @@ struct HubLife {
         #expect(exchanges.count == 3)
     }
 
-    /// A device of a platform that nothing sends to yet: kept as it came, and what is sent to it is skipped, with the reason.
+    /// A device of a platform that nothing sends to: kept as it came, and what is sent to it is skipped, with the reason.
     func skip() async throws {
         let stored = try await hub.call(
             "POST", "/life/registrations?api-version=2020-06",
             body: """
-                <entry xmlns="http://www.w3.org/2005/Atom"><content type="application/xml"><GcmRegistrationDescription \
-                xmlns="http://schemas.microsoft.com/netservices/2010/10/servicebus/connect"><Tags>android</Tags>\
-                <GcmRegistrationId>kept:As-it_came</GcmRegistrationId></GcmRegistrationDescription></content></entry>
+                <entry xmlns="http://www.w3.org/2005/Atom"><content type="application/xml"><AdmRegistrationDescription \
+                xmlns="http://schemas.microsoft.com/netservices/2010/10/servicebus/connect"><Tags>kindle</Tags>\
+                <AdmRegistrationId>kept:As-it_came</AdmRegistrationId></AdmRegistrationDescription></content></entry>
                 """)
         #expect(stored.status == 200)
-        #expect(stored.text.contains("<GcmRegistrationId>kept:As-it_came</GcmRegistrationId>"))
+        #expect(stored.text.contains("<AdmRegistrationId>kept:As-it_came</AdmRegistrationId>"))
         let id = try await accepted(
-            "/life/messages", [("ServiceBusNotification-Format", "gcm"), ("ServiceBusNotification-Tags", "android")],
+            "/life/messages", [("ServiceBusNotification-Format", "adm"), ("ServiceBusNotification-Tags", "kindle")],
             #"{"data":{"message":"x"}}"#)
         let details = try await ended(id)
         #expect(details.state == .completed)
-        #expect(details.outcomes == [OutcomeCounts(.gcm, [.init(name: "Skipped", count: 1)])])
+        #expect(details.outcomes == [OutcomeCounts(.adm, [.init(name: "Skipped", count: 1)])])
         let page = try await hub.fetch("GET", try #require(details.errorDetailsURL))
         let errors = try PnsFeedback.read(Array(page.text.utf8))
         #expect(page.status == 200)
