@@ -252,6 +252,8 @@ public struct ActivityReport: Hashable, Sendable, Codable {
     public var enabled: Bool?
     /// Whether the user lets them have frequent updates.
     public var frequentUpdates: Bool?
+    /// The operating system with its version, as in `InstallationUpdate`: start tokens may stop working with an update of it.
+    public var systemVersion: String?
 
     /// Creates a report.
     public init(startTokens: [String: String] = [:], activities: [Entry] = []) {

@@ -263,7 +263,8 @@ extension RichPushBackend {
         for entry in report.activities { entries[entry.id] = try checked(entry) }
         return DeviceActivities(
             tokens: tokens, replacesControls: report.controlTokens != nil, permission: permission(in: report),
-            activities: entries.values.sorted { $0.id < $1.id }, mark: DeviceChange.newMark())
+            activities: entries.values.sorted { $0.id < $1.id }, mark: DeviceChange.newMark(),
+            systemVersion: try DeviceFacts.checked(report.systemVersion, "systemVersion"))
     }
 
     private static func permission(in report: ActivityReport) -> ActivityPermission? {
