@@ -6,6 +6,8 @@ public enum ActivityKey {
     public static let revision = "clarionRevision"
     /// In the content state, where the backend puts it: the id of a rich notification whose picture the activity shows.
     public static let picture = "clarionPicture"
+    /// In the attributes, where the backend puts it: the number of an activity that ends on each device which shows this one.
+    public static let replaces = "clarionReplaces"
 }
 
 /// The JSON body of `POST /api/v1/activities`: starts a Live Activity on the devices of an audience.

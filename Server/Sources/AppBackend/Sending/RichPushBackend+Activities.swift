@@ -40,6 +40,7 @@ extension RichPushBackend {
             content: ActivityContent(
                 state: request.state, alert: request.alert, staleAt: request.staleAt, relevance: request.relevance, priority: 10))
         try ActivityCheck(now: now).checkSize(of: draft, isOnChannel: request.channel != nil || request.delivery == "channel")
+        try await checkReplaced(by: draft, for: principal)
         try await requireApproval(of: audience, for: principal)
         try countSend(of: principal)
         let entry = principal.entry(
@@ -56,6 +57,15 @@ extension RichPushBackend {
         if activity.draft.channel != draft.channel { await giveUpChannel(of: draft, made: request.channel == nil) }
         await publishActivities()
         return try await shown(try await parts.store.activity(activity.id) ?? activity)
+    }
+
+    /// A device ends what it is named to replace, so that has to be the caller's.
+    private func checkReplaced(by draft: ActivityDraft, for principal: Principal) async throws {
+        guard let value = draft.attributes.members?[ActivityKey.replaces], value != .null else { return }
+        guard let id = value.wholeNumber, try await parts.store.activity(id)?.draft.owner == principal.userID else {
+            throw ServiceError(
+                .invalidField, "attributes.\(ActivityKey.replaces): it must be the number of an activity of yours")
+        }
     }
 
     /// Removes a channel that was made for an activity and is not used. If this fails, it goes when its time has passed.
