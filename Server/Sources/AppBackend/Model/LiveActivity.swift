@@ -329,8 +329,8 @@ public protocol ActivityStore: Sendable {
     /// have yet, and those that have reported the newest revision.
     func claimCatchUps(at now: Timestamp, until: Timestamp, limit: Int) async throws -> [ActivityCatchUp]
 
-    /// Ends a catch-up, unless the device reported again meanwhile.
-    func endCatchUp(_ catchUp: ActivityCatchUp) async throws
+    /// Ends catch-ups, but for devices that reported again meanwhile.
+    func endCatchUps(_ catchUps: [ActivityCatchUp]) async throws
 
     /// Ends activities that were created before `moment`, at most `limit`; returns how many. The end is due at once, for devices that
     /// began it later.

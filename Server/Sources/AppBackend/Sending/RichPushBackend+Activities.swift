@@ -8,7 +8,7 @@ extension RichPushBackend {
     /// The most activities of a page of a list.
     public static let activityPageLimit = 100
     /// How many pieces of due work a request does.
-    private static let publishedAtOnce = 8
+    private static let publishedAtOnce = 10
     /// How often a change is tried that another one came before.
     private static let changeLimit = 10
 

@@ -253,9 +253,13 @@ extension SQLBackendStore {
         }
     }
 
-    public func endCatchUp(_ catchUp: ActivityCatchUp) async throws {
-        let kind = InstallationToken.Kind.activity(id: "\(catchUp.activity)").stored
-        _ = try await writing { try $0.run(InstallationTokenSQL.endCatchUp, catchUp.record, kind, catchUp.mark) }
+    public func endCatchUps(_ catchUps: [ActivityCatchUp]) async throws {
+        try await writing { transaction in
+            for catchUp in catchUps {
+                let kind = InstallationToken.Kind.activity(id: "\(catchUp.activity)").stored
+                try transaction.run(InstallationTokenSQL.endCatchUp, catchUp.record, kind, catchUp.mark)
+            }
+        }
     }
 }
 
