@@ -16,6 +16,7 @@
     /// From then on the server hears of every token and activity, and the app ends what is not its user's. It belongs into the app: in an
     /// extension the system shows no activities (Reference/LiveActivities.md#1-2).
     @available(iOS 16.2, *)
+    @available(iOSApplicationExtension, unavailable)
     public struct LiveActivities: ActivityHosting {
         private let types: [LiveActivityType]
         private let reloadsWidgets: Bool
@@ -29,7 +30,8 @@
         }
 
         /// What the system has now. Nothing promises an event for it, so it is read each time. Of several activities with one number the
-        /// one with the newest revision is in it, of equal ones the last that the system lists; the others end.
+        /// one with the newest revision is in it, of equal ones the last that the system lists; the others end. So does one whose place
+        /// another has taken: not before that is shown, because the system may refuse to start it.
         public func report() async -> ActivityReport {
             var report = ActivityReport()
             if !types.isEmpty {
@@ -40,6 +42,11 @@
             for type in types {
                 report.startTokens[type.name] = type.startToken()
                 report.activities += await type.entries()
+            }
+            let replaced = types.reduce(into: Set<Int64>()) { $0.formUnion($1.replaced()) }
+            if report.activities.contains(where: { replaced.contains($0.id) }) {
+                await end(Array(replaced))
+                report.activities.removeAll { replaced.contains($0.id) }
             }
             if reloadsWidgets, #available(iOS 26.0, *) {
                 report.widgetToken = await WidgetCenter.shared.currentPushInfo?.token.hexadecimal
@@ -100,6 +107,7 @@
         public let name: String
         let startToken: @Sendable () -> String?
         let entries: @Sendable () async -> [ActivityReport.Entry]
+        let replaced: @Sendable () -> [Int64]
         let pictures: @Sendable () -> [RichID]
         let end: @Sendable (Set<Int64>) async -> Void
         let observe: @Sendable (@escaping @Sendable () async -> Void) async -> Void
@@ -109,6 +117,7 @@
             name = String(describing: attributes)
             startToken = { Self.startToken(of: Attributes.self) }
             entries = { await Self.entries(of: Attributes.self) }
+            replaced = { Activity<Attributes>.activities.compactMap(Self.replaced(by:)) }
             pictures = { Activity<Attributes>.activities.compactMap(Self.picture) }
             end = { numbers in await Self.end(numbers, of: Attributes.self) }
             observe = { changed in await Self.observe(Attributes.self, changed) }
@@ -148,6 +157,11 @@
             return ActivityReport.Entry(
                 id: number, state: state, token: activity.pushToken?.hexadecimal,
                 revision: activity.content.state.clarionRevision)
+        }
+
+        /// The number of the one whose place an activity has taken.
+        private static func replaced<Attributes: ServerActivityAttributes>(by activity: Activity<Attributes>) -> Int64? {
+            ["active", "stale"].contains(word(for: activity.activityState)) ? activity.attributes.clarionReplaces : nil
         }
 
         private static func picture<Attributes: ServerActivityAttributes>(of activity: Activity<Attributes>) -> RichID? {

@@ -15,12 +15,19 @@
     /// }
     /// ```
     ///
-    /// Dates travel as numbers: the system decodes a `Date` as seconds since 2001. A property that a later version adds is optional, or an
-    /// activity that goes on from before cannot be read.
+    /// Dates travel as numbers: the system decodes a `Date` as seconds since 2001, and a `Timestamp` of `RichPushModel` as milliseconds since
+    /// 1970. A property that a later version adds is optional, or an activity that goes on from before cannot be read.
     @available(iOS 16.2, *)
     public protocol ServerActivityAttributes: ActivityAttributes, Sendable where ContentState: ServerActivityState {
         /// The server's number of the activity; absent in one that the server does not know.
         var clarionActivity: Int64? { get }
+        /// The number of an earlier activity, which ends when the device shows this one.
+        var clarionReplaces: Int64? { get }
+    }
+
+    @available(iOS 16.2, *)
+    extension ServerActivityAttributes {
+        public var clarionReplaces: Int64? { nil }
     }
 
     /// What changes of a Live Activity that a server moves.

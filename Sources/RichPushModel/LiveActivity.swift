@@ -6,6 +6,8 @@ public enum ActivityKey {
     public static let revision = "clarionRevision"
     /// In the content state, where the backend puts it: the id of a rich notification whose picture the activity shows.
     public static let picture = "clarionPicture"
+    /// In the attributes, where the backend puts it: the number of an activity that ends on each device which shows this one.
+    public static let replaces = "clarionReplaces"
 }
 
 /// The JSON body of `POST /api/v1/activities`: starts a Live Activity on the devices of an audience.
@@ -252,6 +254,8 @@ public struct ActivityReport: Hashable, Sendable, Codable {
     public var enabled: Bool?
     /// Whether the user lets them have frequent updates.
     public var frequentUpdates: Bool?
+    /// The operating system with its version, as in `InstallationUpdate`: start tokens may stop working with an update of it.
+    public var systemVersion: String?
 
     /// Creates a report.
     public init(startTokens: [String: String] = [:], activities: [Entry] = []) {

@@ -15,8 +15,14 @@ struct ActivityReportTests {
             .compactMap { $0.body.flatMap { try? JSONDecoder().decode(ActivityReport.self, from: $0) } }
     }
 
-    private static let report = ActivityReport(
-        startTokens: ["Trip": "AB"], activities: [.init(id: 7, state: "active", token: "CD", revision: 2)])
+    private static let report = said(activities: [.init(id: 7, state: "active", token: "CD", revision: 2)])
+
+    /// With the version of the system, which the engine adds.
+    private static func said(activities: [ActivityReport.Entry]) -> ActivityReport {
+        var report = ActivityReport(startTokens: ["Trip": "AB"], activities: activities)
+        report.systemVersion = "iOS 18.2"
+        return report
+    }
 
     @Test("an app without activities reports nothing")
     func silent() async throws {
@@ -53,6 +59,33 @@ struct ActivityReportTests {
         #expect(isDone)
         #expect(reports == [Self.report, Self.report])
         await call.value
+    }
+
+    @Test("an update of the system is reported with start tokens that did not change")
+    func updatedSystem() async throws {
+        let engine = try await device.signedIn()
+        device.activities.set(Self.report)
+        await engine.activitiesChanged()
+        await device.environment.set(systemVersion: "iOS 27.0")
+        await engine.activitiesChanged()
+        #expect(reports.map(\.systemVersion) == ["iOS 18.2", "iOS 27.0"])
+        #expect(reports.map(\.startTokens) == [["Trip": "AB"], ["Trip": "AB"]])
+    }
+
+    @Test("before the first unlock after a restart nothing ends, and the report follows the unlock", arguments: [true, false])
+    func firstUnlock(isKeyChain: Bool) async throws {
+        let before = try await device.signedIn()
+        await before.stop()
+        device.activities.set(Self.report)
+        let lock = isKeyChain ? device.isLocked : device.storeIsLocked
+        lock.with { $0 = true }
+        let engine = try await device.launch()
+        await engine.activitiesChanged()
+        #expect(reports.isEmpty)
+        lock.with { $0 = false }
+        await engine.didUnlock()
+        #expect(await eventually { reports == [Self.report] })
+        #expect(device.activities.ended.isEmpty)
     }
 
     @Test("the device ends what the server calls over, and says so")
@@ -173,5 +206,17 @@ struct ActivityReportTests {
         device.activities.set(Self.report)
         _ = try await device.launch()
         #expect(await eventually { reports == [Self.report] })
+    }
+
+    @Test("an activity that ended while the app did not run is missing in the report of its next launch")
+    func endedMeanwhile() async throws {
+        let first = try await device.signedIn()
+        device.activities.set(Self.report)
+        await first.activitiesChanged()
+        await first.stop()
+        let rest = Self.said(activities: [])
+        device.activities.set(rest)
+        _ = try await device.launch()
+        #expect(await eventually { reports == [Self.report, rest] })
     }
 }

@@ -108,5 +108,6 @@ extension FieldNames {
     fileprivate static let activityReport: Set<String> = [
         "startTokens", "startTokens.*", "activities", "activities.id", "activities.state", "activities.token",
         "activities.revision", "widgetToken", "controlTokens", "controlTokens.*", "enabled", "frequentUpdates",
+        "systemVersion",
     ]
 }

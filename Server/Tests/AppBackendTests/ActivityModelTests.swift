@@ -15,8 +15,8 @@ struct ActivityModelTests {
 
     /// What may happen, the more often the more places it has.
     private enum Step: CaseIterable {
-        case change, change2, alert, end, delete, tokens, rotate, offline, online, report, report2, swipe, wait, wait2, work,
-            crash
+        case change, change2, alert, end, delete, tokens, rotate, reboot, offline, online, report, report2, cutReport, swipe,
+            wait, wait2, work, crash, crashAfterSend
     }
 
     @Test("after any history each phone of the audience shows the newest state, or the end, and no other phone shows anything")
@@ -52,6 +52,7 @@ struct ActivityModelTests {
                 try await scene.change(activity.id, stage: stage) {
                     if step == .alert { $0.alert = ActivityAlert(title: "a", body: "b") }
                 }
+                try await rotateSome(of: phones, in: scene, &random)
             case .end where !isOver && number > 3:
                 isOver = true
                 stage = "end of \(history)"
@@ -60,28 +61,27 @@ struct ActivityModelTests {
                 isOver = true
                 try await scene.backend.endActivity(activity.id, for: scene.shop)
             case .tokens: phone.giveTokens()
-            case .rotate: phone.giveTokens(anew: true)
+            case .rotate: phone.giveTokens(anew: true, lingering: .random(using: &random))
+            case .reboot:
+                phone.reboot(lingering: .random(using: &random))
+                // One whose start is under way to the token before would never show it.
+                if phone.starts[activity.id] != nil, Bool.random(using: &random) { phone.changeStartToken() }
             case .offline: phone.setOnline(false)
             case .online: phone.setOnline(true)
             case .report, .report2: try await scene.report(phone)
+            case .cutReport: await scene.hub.dying(.beforeDevice) { try await scene.report(phone) }
             case .swipe where phone.shown[activity.id] != nil:
                 phone.end([activity.id])
                 swiped.insert(phone.installation)
             case .wait, .wait2: scene.test.clock.advance(by: .milliseconds(Int64.random(in: 100...3_000, using: &random)))
-            case .crash:
-                // A node that dies with what it has claimed.
-                let now = scene.test.clock.now
-                for onChannels in [false, true] {
-                    _ = try await scene.test.store.claimActivities(
-                        onChannels: onChannels, at: now, until: now + .seconds(60), limit: 10)
-                }
-                _ = try await scene.test.store.claimCatchUps(at: now, until: now + .seconds(1), limit: 10)
+            case .crash: try await crash(scene)
+            case .crashAfterSend: await crashAfterSend(scene)
             default: try await scene.work()
             }
         }
         try await settle(scene, phones)
-        let meant = phones.prefix(2).filter { !swiped.contains($0.installation) }
-        for phone in meant where !Self.isRight(phone.shown[activity.id], stage, isOver) {
+        for phone in phones.prefix(2)
+        where !swiped.contains(phone.installation) && !Self.isRight(phone.shown[activity.id], stage, isOver) {
             let status = try await scene.backend.activity(activity.id, for: scene.shop)
             let shown = String(describing: phone.shown[activity.id])
             Issue.record("history \(history), \(phone.installation): wanted \(stage), over \(isOver); shown \(shown); \(status)")
@@ -90,6 +90,32 @@ struct ActivityModelTests {
         #expect(phones[2].shown[activity.id] == nil, "history \(history)")
         if !isOver { try await scene.backend.endActivity(activity.id, for: scene.shop) }
         try await settle(scene, phones)
+    }
+
+    /// A node dies with what it has claimed.
+    private func crash(_ scene: ActivityScene) async throws {
+        let now = scene.test.clock.now
+        for onChannels in [false, true] {
+            _ = try await scene.test.store.claimActivities(
+                onChannels: onChannels, at: now, until: now + .seconds(60), limit: 10)
+        }
+        _ = try await scene.test.store.claimCatchUps(at: now, until: now + .seconds(1), limit: 10)
+    }
+
+    /// A node dies when the hub has taken a push.
+    private func crashAfterSend(_ scene: ActivityScene) async {
+        await scene.hub.dying(.afterSend) { try await scene.upkeep.work() }
+        await scene.hub.dying(.afterSend) { try await scene.upkeep.workOnChannels() }
+    }
+
+    /// At one update in five the system gives a phone other tokens, of which the server hears at once or later.
+    private func rotateSome(
+        of phones: [ActivityPhone], in scene: ActivityScene, _ random: inout SeededGenerator
+    ) async throws {
+        for phone in phones where Int.random(in: 0..<5, using: &random) == 0 {
+            phone.giveTokens(anew: true, lingering: .random(using: &random))
+            if Bool.random(using: &random) { try await scene.report(phone) }
+        }
     }
 
     /// One that the device ended by itself keeps what it showed.
@@ -103,6 +129,8 @@ struct ActivityModelTests {
         for _ in 0..<3 {
             try await scene.work()
             scene.test.clock.advance(by: .seconds(61))
+            // Reports that were cut off two minutes ago are brought to the hub.
+            try await scene.upkeep.endChanges()
             try await scene.work()
             for phone in phones {
                 phone.giveTokens()

@@ -76,6 +76,27 @@ struct ActivityRaceTests {
         #expect(phone.stamps.count == before)
     }
 
+    @Test("many devices whose tokens come late get the newest state with few sends, and each of them once")
+    func manyLate() async throws {
+        let scene = try await ActivityScene()
+        let names = (1...12).map { "user\($0)" }
+        var phones: [ActivityPhone] = []
+        for name in names { phones.append(try await scene.phone(name)) }
+        let activity = try await scene.start(to: names.map { "username:\($0)" }.joined(separator: " || "))
+        try await scene.pass(seconds: 2)
+        try await scene.change(activity.id, stage: "on the way")
+        try await scene.pass(seconds: 2)
+        for phone in phones {
+            phone.giveTokens()
+            try await report(phone, of: activity.id, in: scene) {}
+        }
+        let (batches, pushes) = (scene.transport.batches.count, phones.map(\.stamps.count))
+        try await scene.work()
+        #expect(scene.transport.batches.count == batches + 3, "five, five and two")
+        #expect(phones.allSatisfy { $0.shown[activity.id]?.stage == "on the way" })
+        #expect(phones.map(\.stamps.count) == pushes.map { $0 + 1 })
+    }
+
     @Test("a device catches up once after a crash, whatever the time is by then", arguments: [true, false])
     func repeatedCatchUp(isOver: Bool) async throws {
         let scene = try await ActivityScene()

@@ -8,6 +8,7 @@ import SQLStorage
 import ServiceErrors
 import StorageConformance
 import Synchronization
+import TagExpressions
 
 @testable import AppBackend
 @testable import PushHub
@@ -22,20 +23,22 @@ final class ActivityScene: Sendable {
     let upkeep: BackendUpkeep
     let transport: ScriptedTransport
     let channels: FakeChannels
+    let hub: MortalHub
     let shop: Principal
     private let phones = Mutex<[ActivityPhone]>([])
 
     init() async throws {
         test = try await TestBackend()
         var parts = test.backend.parts
-        let hub = try await SQLHubStore(test.database).ensureHub(named: "hub", at: test.clock.now)
         let queue = SQLSliceQueue(test.database)
-        parts.hub = NotificationHub(
-            id: hub,
-            stores: NotificationHub.Stores(
-                devices: SQLDeviceStore(test.database), intake: SQLIntakeStore(test.database),
-                telemetry: SQLTelemetryStore(test.database)),
-            clock: test.clock, logger: parts.logger)
+        hub = MortalHub(
+            NotificationHub(
+                id: try await SQLHubStore(test.database).ensureHub(named: "hub", at: test.clock.now),
+                stores: NotificationHub.Stores(
+                    devices: SQLDeviceStore(test.database), intake: SQLIntakeStore(test.database),
+                    telemetry: SQLTelemetryStore(test.database)),
+                clock: test.clock, logger: parts.logger))
+        parts.hub = hub
         channels = FakeChannels()
         parts.channels = channels
         backend = RichPushBackend(parts: parts)
@@ -122,7 +125,7 @@ final class ActivityScene: Sendable {
     private func outcome(of target: PushBatch.Target) -> PushOutcome {
         let token = target.handle.text
         let now = test.clock.now
-        guard phones.withLock({ phones in phones.contains { $0.isAlive(token) } }) else { return .gone(since: now) }
+        guard phones.withLock({ phones in phones.contains { $0.isKnown(token) } }) else { return .gone(since: now) }
         return .accepted
     }
 
@@ -150,6 +153,8 @@ final class ActivityPhone: Sendable {
         var shown: [Int64: Shown] = [:]
         var starts: [Int64: Int] = [:]
         var dead: Set<String> = []
+        /// Of the dead those for which APNs still takes pushes, which reach nothing.
+        var lingering: Set<String> = []
         var startToken: String
         var startsMade = 0
         var permission: (enabled: Bool?, frequentUpdates: Bool?) = (nil, nil)
@@ -161,6 +166,11 @@ final class ActivityPhone: Sendable {
         var alerts = 0
         var stamps: [Int64] = []
         var headers: [PushBatch.Headers] = []
+
+        mutating func forget(_ token: String, _ isLingering: Bool) {
+            dead.insert(token)
+            if isLingering { lingering.insert(token) }
+        }
     }
 
     let installation: InstallationID
@@ -196,6 +206,9 @@ final class ActivityPhone: Sendable {
                     && !state.dead.contains(token)
         }
     }
+
+    /// Whether APNs takes pushes for the token.
+    func isKnown(_ token: String) -> Bool { isAlive(token) || state.withLock { $0.lingering.contains(token) } }
 
     func receive(_ body: [UInt8], headers: PushBatch.Headers, at token: String) {
         state.withLock { state in
@@ -263,11 +276,11 @@ final class ActivityPhone: Sendable {
         state.shown[id] = item
     }
 
-    /// The system gives a token to each activity that has none, or another to those that have one.
-    func giveTokens(anew: Bool = false) {
+    /// The system gives a token to each activity that has none, or another to those that have one. The old ones may linger.
+    func giveTokens(anew: Bool = false, lingering: Bool = false) {
         state.withLock { state in
             for (id, item) in state.shown where !item.isOver && item.channel == nil && (item.token == nil || anew) {
-                if let old = item.token { state.dead.insert(old) }
+                if let old = item.token { state.forget(old, lingering) }
                 state.made += 1
                 state.shown[id]?.token = Self.token(number, state.made)
             }
@@ -279,6 +292,17 @@ final class ActivityPhone: Sendable {
         state.withLock { state in
             state.startsMade += 1
             state.startToken = Self.token(number + 0x1000, state.startsMade)
+        }
+    }
+
+    /// The phone starts anew: its cards are there again, and their tokens are not until the system gives others.
+    func reboot(lingering: Bool) {
+        state.withLock { state in
+            for (id, item) in state.shown {
+                guard let old = item.token else { continue }
+                state.forget(old, lingering)
+                state.shown[id]?.token = nil
+            }
         }
     }
 
@@ -306,6 +330,53 @@ final class ActivityPhone: Sendable {
             return report
         }
     }
+}
+
+/// A hub at which a node may die: when the hub has taken a send and the node has noted nothing, or before it has stored a device.
+final class MortalHub: HubSending {
+    enum Death { case afterSend, beforeDevice }
+
+    private let hub: NotificationHub
+    private let death = Mutex<Death?>(nil)
+
+    init(_ hub: NotificationHub) { self.hub = hub }
+
+    /// Does work on a node that dies on the way. What is cut off throws `CancellationError`, as nothing else of the work does.
+    func dying(_ death: Death, _ work: () async throws -> Void) async {
+        self.death.withLock { $0 = death }
+        try? await work()
+        self.death.withLock { $0 = nil }
+    }
+
+    private func dies(_ moment: Death) throws { if death.withLock({ $0 }) == moment { throw CancellationError() } }
+
+    func send(_ command: SendCommand) async throws -> SendReceipt {
+        let receipt = try await hub.send(command)
+        try dies(.afterSend)
+        return receipt
+    }
+
+    func upsert(_ request: DeviceUpsert) async throws -> DeviceRecord {
+        try dies(.beforeDevice)
+        return try await hub.upsert(request)
+    }
+
+    var decidesForDevices: Bool { hub.decidesForDevices }
+    func telemetry(of id: NotificationID) async throws -> NotificationTelemetry? { try await hub.telemetry(of: id) }
+    func telemetry(of ids: [NotificationID]) async throws -> [NotificationID: NotificationTelemetry]? {
+        try await hub.telemetry(of: ids)
+    }
+    func failures(
+        of id: NotificationID, outcome: TargetOutcome?, after place: SliceKey, limit: Int
+    ) async throws -> [TargetFailure] { try await hub.failures(of: id, outcome: outcome, after: place, limit: limit) }
+    func count(_ audience: TagExpression) async throws -> AudienceCount { try await hub.count(audience) }
+    func notification(idempotencyKey: String) async throws -> NotificationID? {
+        try await hub.notification(idempotencyKey: idempotencyKey)
+    }
+    func cancel(_ id: NotificationID) async throws -> Bool { try await hub.cancel(id) }
+    func cancel(idempotencyKey: String) async throws -> Bool { try await hub.cancel(idempotencyKey: idempotencyKey) }
+    func device(_ id: RecordID) async throws -> DeviceRecord? { try await hub.device(id) }
+    func removeDevice(_ id: RecordID) async throws -> Bool { try await hub.removeDevice(id) }
 }
 
 /// The channels of an app at APNs, as far as a server can tell.

@@ -191,6 +191,19 @@ struct ActivitySystemTests {
         #expect(received(Self.update(200), in: &system, to: "a", after: 8 * 3600) == .dropped(.ended))
     }
 
+    @Test("an activity goes when the app looks and another has taken its place, and not when that did not start")
+    func replaced() {
+        var system = started()
+        let number = #""clarionActivity": "#
+        let next = Self.start.replacingOccurrences(of: number + "7", with: #""clarionReplaces": 7, "# + number + "8")
+        _ = received(next.replacingOccurrences(of: "It is packed.", with: ""), in: &system)
+        system.removeReplaced()
+        #expect(system.items.map(\.number) == [7])
+        _ = received(next, in: &system)
+        system.removeReplaced()
+        #expect(system.items.map(\.number) == [8])
+    }
+
     @Test("an update may carry an alert, which is said")
     func alert() {
         var system = started()

@@ -38,7 +38,7 @@ extension RichPushEngine {
         var retry = RetrySchedule()
         while needsActivityReport, !Task.isCancelled, let host = app.activities {
             needsActivityReport = false
-            let report = await host.report()
+            let report = await currentReport(of: host)
             guard let session = activeSession else { continue }
             do throws(RichPushError) {
                 if isDue(report, in: session) { try await send(report, to: host, in: session) }
@@ -52,6 +52,13 @@ extension RichPushEngine {
             }
         }
         if !Task.isCancelled { reporting = nil }
+    }
+
+    /// Start tokens come with the version of the system: the server doubts those of an earlier one (Reference/LiveActivities.md#2-1).
+    private func currentReport(of host: any ActivityHosting) async -> ActivityReport {
+        var report = await host.report()
+        if !report.startTokens.isEmpty { report.systemVersion = await app.environment.installationFacts().systemVersion }
+        return report
     }
 
     private func send(_ report: ActivityReport, to host: any ActivityHosting, in session: Session) async throws(RichPushError) {

@@ -53,18 +53,20 @@ actor FakeEnvironment: AppEnvironment {
     private var locale = "en"
     private var savesPower = false
     private var appVersion = "2.1 (417)"
+    private var systemVersion = "iOS 18.2"
     private var platform = Platform.apns
     func appState() async -> AppState { state }
     func isSavingPower() async -> Bool { savesPower }
     func installationFacts() async -> InstallationFacts {
         InstallationFacts(
             bundleID: "org.example.app", environment: "production", locale: locale, appVersion: appVersion,
-            systemVersion: "iOS 18.2", timeZone: "Europe/Stockholm", capabilities: ["service-extension"], platform: platform)
+            systemVersion: systemVersion, timeZone: "Europe/Stockholm", capabilities: ["service-extension"], platform: platform)
     }
     func set(_ state: AppState) { self.state = state }
     func set(savesPower: Bool) { self.savesPower = savesPower }
     func set(locale: String) { self.locale = locale }
     func set(appVersion: String) { self.appVersion = appVersion }
+    func set(systemVersion: String) { self.systemVersion = systemVersion }
     func set(platform: Platform) { self.platform = platform }
 }
 

@@ -133,6 +133,7 @@ extension SimulatedPhone {
 
     /// What the app's engine asks the system.
     func activityReport() async -> ActivityReport {
+        activities.removeReplaced()
         await giveActivityTokens()
         var report = ActivityReport()
         if !configuration.activityTypes.isEmpty {

@@ -235,6 +235,14 @@ struct ActivitySystem: Hashable, Sendable, Codable {
         return items.count < count
     }
 
+    /// The app ends those whose place another has taken.
+    mutating func removeReplaced() {
+        let replaced = items.filter { $0.endedAt == nil }.compactMap {
+            $0.attributes.members?[ActivityKey.replaces]?.wholeNumber
+        }
+        items.removeAll { $0.endedAt == nil && $0.number.map(replaced.contains) ?? false }
+    }
+
     /// The app is gone, or the user has switched its activities off.
     mutating func removeAll() { items = [] }
 

@@ -144,7 +144,8 @@ public struct DeviceFacts: Hashable, Sendable, Codable {
         if isSilent { return nil }
     }
 
-    private static func checked(_ text: String?, _ field: String) throws(ServiceError) -> String? {
+    /// A text as devices report it. Throws `invalid-field`.
+    static func checked(_ text: String?, _ field: String) throws(ServiceError) -> String? {
         guard let text else { return nil }
         // `format` holds the marks that turn the direction of writing, by which a line shows what it does not say.
         let isPlain = text.unicodeScalars.allSatisfy { ![.control, .format].contains($0.properties.generalCategory) }

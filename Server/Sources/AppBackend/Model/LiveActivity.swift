@@ -175,20 +175,22 @@ public struct DeviceActivityFacts: Hashable, Sendable {
     /// Which revision the device shows, if it said so.
     public var revision: Int64?
     public var permission: ActivityPermission?
-    /// When its token that starts activities of the type was reported first.
+    /// When its token that starts activities of the type was reported first, and under which version of the system.
     public var startTokenAt: Timestamp?
+    public var startTokenSystem: String?
     /// Whether the device reported anything of Live Activities.
     public var hasReported: Bool
 
     /// Creates facts.
     public init(
         state: ActivityTokenState? = nil, revision: Int64? = nil, permission: ActivityPermission? = nil,
-        startTokenAt: Timestamp? = nil, hasReported: Bool = false
+        startTokenAt: Timestamp? = nil, startTokenSystem: String? = nil, hasReported: Bool = false
     ) {
         self.state = state
         self.revision = revision
         self.permission = permission
         self.startTokenAt = startTokenAt
+        self.startTokenSystem = startTokenSystem
         self.hasReported = hasReported
     }
 }
@@ -223,17 +225,20 @@ public struct DeviceActivities: Hashable, Sendable {
     public var activities: [Entry]
     /// Which report of the device it is, a number by chance.
     public var mark: Int64
+    /// The version of its operating system, if it said so.
+    public var systemVersion: String?
 
     /// Creates a report.
     public init(
         tokens: [InstallationToken], replacesControls: Bool, permission: ActivityPermission? = nil, activities: [Entry],
-        mark: Int64
+        mark: Int64, systemVersion: String? = nil
     ) {
         self.tokens = tokens
         self.replacesControls = replacesControls
         self.permission = permission
         self.activities = activities
         self.mark = mark
+        self.systemVersion = systemVersion
     }
 }
 
@@ -324,8 +329,8 @@ public protocol ActivityStore: Sendable {
     /// have yet, and those that have reported the newest revision.
     func claimCatchUps(at now: Timestamp, until: Timestamp, limit: Int) async throws -> [ActivityCatchUp]
 
-    /// Ends a catch-up, unless the device reported again meanwhile.
-    func endCatchUp(_ catchUp: ActivityCatchUp) async throws
+    /// Ends catch-ups, but for devices that reported again meanwhile.
+    func endCatchUps(_ catchUps: [ActivityCatchUp]) async throws
 
     /// Ends activities that were created before `moment`, at most `limit`; returns how many. The end is due at once, for devices that
     /// began it later.

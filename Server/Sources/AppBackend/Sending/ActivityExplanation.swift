@@ -6,6 +6,8 @@ struct ActivityExplanation {
     /// One device of the user that is in the audience.
     struct Device {
         var record: RecordID
+        /// The version of its operating system, if it said so.
+        var systemVersion: String?
         var facts: DeviceActivityFacts
         /// Why the push that starts the activity failed, and its latest update, if the hub has kept that.
         var failedStart: TargetFailure?
@@ -129,7 +131,17 @@ struct ActivityExplanation {
                 .noStartToken, "iOS has given the app no token that starts an activity of this type.",
                 next: "Compare the name of the type. Let the user open the app; some devices wait long, so send a notification.")
         }
-        return start?.findingOfDoubt ?? findingOfUnseen(startTokenAt)
+        return start?.findingOfDoubt ?? findingOfOldToken(device) ?? findingOfUnseen(startTokenAt)
+    }
+
+    /// After an update of the system, APNs may take starts to a token of before, which then show nothing (Reference/LiveActivities.md#2-1).
+    private func findingOfOldToken(_ device: Device) -> Explanation.Finding? {
+        guard let former = device.facts.startTokenSystem, let now = device.systemVersion, former != now else { return nil }
+        return .init(
+            .startAccepted,
+            "Its start has left, but the device's token for starts is from \(former), and it has \(now) now: the token may be dead.",
+            at: activity.createdAt,
+            next: "Let the user switch Live Activities of the app off and on. Until then send a notification.")
     }
 
     private static func text(of failure: TargetFailure) -> String {

@@ -12,6 +12,8 @@ struct ActivityPublisher {
     static let pace: Duration = .seconds(1)
     private static let claim: Duration = .seconds(60)
     private static let batch = 100
+    /// So many late devices get one send: with the tag of the activity, an expression has room for no more.
+    private static let lateTogether = TagExpressionLimits.tags - 1
     private static let pause: Duration = .seconds(5)
     /// A start that comes later than this is worth nothing.
     private static let startLife: Duration = .seconds(600)
@@ -35,9 +37,9 @@ struct ActivityPublisher {
             do { try await publish(Self.budgeted(claim, at: now)) } catch { try await note(error, of: claim) }
         }
         let late = try await parts.store.claimCatchUps(at: now, until: now + Self.pause, limit: limit)
-        for device in late {
+        for (activity, devices) in Dictionary(grouping: late, by: \.activity) {
             // What fails is due again when the claim runs out.
-            do { try await catchUp(device) } catch { Self.report(error, activity: device.activity, parts) }
+            do { try await catchUp(devices, with: activity) } catch { Self.report(error, activity: activity, parts) }
         }
         return max(claims.count, late.count)
     }
@@ -175,19 +177,28 @@ struct ActivityPublisher {
         return max(activity.draft.content.staleAt ?? activity.endsAt, now + Self.pace)
     }
 
-    private func catchUp(_ device: ActivityCatchUp) async throws {
-        if var activity = try await parts.store.activity(device.activity) {
-            // Before its next push has left, it is not known whether that reaches this device as well.
+    private func catchUp(_ devices: [ActivityCatchUp], with id: Int64) async throws {
+        if var activity = try await parts.store.activity(id) {
+            // Before its next push has left, it is not known whether that reaches these devices as well.
             guard activity.published == activity.revision else { return }
             activity.draft.content.alert = nil
             // Beside the budget of urgent updates.
             activity.draft.content.priority = 5
-            let only = try Self.only(device.record)
-            _ = try await send(
-                activity, to: .and(try Self.followers(of: activity), only),
-                key: "activity \(activity.id) \(activity.stamp) \(device.mark)")
+            for first in stride(from: 0, to: devices.count, by: Self.lateTogether) {
+                try await send(activity, toLate: devices[first..<min(first + Self.lateTogether, devices.count)])
+            }
         }
-        try await parts.store.endCatchUp(device)
+        try await parts.store.endCatchUps(devices)
+    }
+
+    /// Under a key that the same devices have again if a node ends before it has noted this. In other company they may get it twice, and
+    /// nothing changes on them.
+    private func send(_ activity: LiveActivity, toLate devices: ArraySlice<ActivityCatchUp>) async throws {
+        guard let these = TagExpression.any(try devices.map { try Self.only($0.record) }) else { return }
+        // Marks are numbers by chance, and so is their sum.
+        let mark = devices.reduce(Int64(0)) { $0 &+ $1.mark }
+        _ = try await send(
+            activity, to: .and(try Self.followers(of: activity), these), key: "activity \(activity.id) \(activity.stamp) \(mark)")
     }
 
     private static func followers(of activity: LiveActivity) throws(ServiceError) -> TagExpression {

@@ -8,7 +8,7 @@ extension RichPushBackend {
     /// The most activities of a page of a list.
     public static let activityPageLimit = 100
     /// How many pieces of due work a request does.
-    private static let publishedAtOnce = 8
+    private static let publishedAtOnce = 10
     /// How often a change is tried that another one came before.
     private static let changeLimit = 10
 
@@ -40,6 +40,7 @@ extension RichPushBackend {
             content: ActivityContent(
                 state: request.state, alert: request.alert, staleAt: request.staleAt, relevance: request.relevance, priority: 10))
         try ActivityCheck(now: now).checkSize(of: draft, isOnChannel: request.channel != nil || request.delivery == "channel")
+        try await checkReplaced(by: draft, for: principal)
         try await requireApproval(of: audience, for: principal)
         try countSend(of: principal)
         let entry = principal.entry(
@@ -56,6 +57,15 @@ extension RichPushBackend {
         if activity.draft.channel != draft.channel { await giveUpChannel(of: draft, made: request.channel == nil) }
         await publishActivities()
         return try await shown(try await parts.store.activity(activity.id) ?? activity)
+    }
+
+    /// A device ends what it is named to replace, so that has to be the caller's.
+    private func checkReplaced(by draft: ActivityDraft, for principal: Principal) async throws {
+        guard let value = draft.attributes.members?[ActivityKey.replaces], value != .null else { return }
+        guard let id = value.wholeNumber, try await parts.store.activity(id)?.draft.owner == principal.userID else {
+            throw ServiceError(
+                .invalidField, "attributes.\(ActivityKey.replaces): it must be the number of an activity of yours")
+        }
     }
 
     /// Removes a channel that was made for an activity and is not used. If this fails, it goes when its time has passed.
@@ -263,7 +273,8 @@ extension RichPushBackend {
         for entry in report.activities { entries[entry.id] = try checked(entry) }
         return DeviceActivities(
             tokens: tokens, replacesControls: report.controlTokens != nil, permission: permission(in: report),
-            activities: entries.values.sorted { $0.id < $1.id }, mark: DeviceChange.newMark())
+            activities: entries.values.sorted { $0.id < $1.id }, mark: DeviceChange.newMark(),
+            systemVersion: try DeviceFacts.checked(report.systemVersion, "systemVersion"))
     }
 
     private static func permission(in report: ActivityReport) -> ActivityPermission? {

@@ -48,8 +48,8 @@ extension RichPushBackend {
         let bindings = try await parts.store.bindings(of: user.id, since: OrderNumber(0), limit: Self.bindingLimit)
         let meant = bindings.filter { $0.until == nil && activity.draft.audience.matches($0.device.matchingTags) }
         var devices: [ActivityExplanation.Device] = []
-        for record in meant.prefix(Self.explainedDevices).map(\.device.record) {
-            devices.append(try await device(record, of: user, activity))
+        for bound in meant.prefix(Self.explainedDevices).map(\.device) {
+            devices.append(try await device(bound, of: user, activity))
         }
         return ActivityExplanation(
             user: user, activity: activity, start: try await send(activity.startSend),
@@ -63,12 +63,12 @@ extension RichPushBackend {
     }
 
     private func device(
-        _ record: RecordID, of user: User, _ activity: LiveActivity
+        _ bound: BoundDevice, of user: User, _ activity: LiveActivity
     ) async throws -> ActivityExplanation.Device {
-        let type = activity.draft.attributesType
+        let (record, type) = (bound.record, activity.draft.attributesType)
         func token(_ kind: InstallationToken.Kind) -> RecordID { .derived(from: record, token: kind.stored) }
         return ActivityExplanation.Device(
-            record: record,
+            record: record, systemVersion: bound.facts?.systemVersion,
             facts: try await parts.store.facts(ofActivity: activity.id, type: type, on: record, user: user.id),
             failedStart: try await failure(of: token(.activityStart(type: type)), activity.startSend),
             failedUpdate: try await failure(of: token(.activity(id: "\(activity.id)")), activity.updateSend))

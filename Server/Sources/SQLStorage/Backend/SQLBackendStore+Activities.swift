@@ -150,8 +150,7 @@ extension SQLBackendStore {
                 stale[kind] = nil
             }
             for token in report.tokens where !(isRefused && token.kind.stored.hasPrefix("start:")) {
-                try transaction.put(
-                    token.kind.stored, of: record, user, token.handle, state: "", revision: nil, at: token.reportedAt)
+                try transaction.put(token, of: record, user, system: report.systemVersion, known)
                 stale[token.kind.stored] = nil
             }
             var over: [Int64] = []
@@ -209,7 +208,9 @@ extension SQLBackendStore {
                 facts.hasReported = true
                 switch try row.text(0) {
                 case activity: (facts.state, facts.revision) = (.init(rawValue: try row.text(5)), try row.optionalInteger(3))
-                case start: facts.startTokenAt = try row.moment(2)
+                case start:
+                    let system = try row.text(5)
+                    (facts.startTokenAt, facts.startTokenSystem) = (try row.moment(2), system.isEmpty ? nil : system)
                 case InstallationTokenSQL.permission: facts.permission = .init(rawValue: try row.text(5))
                 default: break
                 }
@@ -252,9 +253,13 @@ extension SQLBackendStore {
         }
     }
 
-    public func endCatchUp(_ catchUp: ActivityCatchUp) async throws {
-        let kind = InstallationToken.Kind.activity(id: "\(catchUp.activity)").stored
-        _ = try await writing { try $0.run(InstallationTokenSQL.endCatchUp, catchUp.record, kind, catchUp.mark) }
+    public func endCatchUps(_ catchUps: [ActivityCatchUp]) async throws {
+        try await writing { transaction in
+            for catchUp in catchUps {
+                let kind = InstallationToken.Kind.activity(id: "\(catchUp.activity)").stored
+                try transaction.run(InstallationTokenSQL.endCatchUp, catchUp.record, kind, catchUp.mark)
+            }
+        }
     }
 }
 
@@ -291,6 +296,17 @@ extension BackendTransaction {
             throw ServiceError(.idempotencyMismatch, "this Idempotency-Key was used for another request")
         }
         return try ActivitySQL.activity(row)
+    }
+
+    /// Stores a token of no activity, with the version of the system under which the device reported this value first.
+    fileprivate func put(
+        _ token: InstallationToken, of record: RecordID, _ user: UserID, system: String?, _ known: [SQLRow]
+    ) throws {
+        let kind = token.kind.stored
+        let row = try known.first { try $0.text(0) == kind && $0.integer(4) == user.number }
+        let isKnown = try row?.optionalText(1) == token.handle.text
+        let state = try isKnown ? row?.text(5) : system
+        try put(kind, of: record, user, token.handle, state: state ?? "", revision: nil, at: token.reportedAt)
     }
 
     /// Stores what a device reported of a token. The moment is that at which this value was reported first.

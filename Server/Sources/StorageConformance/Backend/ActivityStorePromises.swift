@@ -179,7 +179,7 @@ public enum ActivityStorePromises {
     }
 
     private static let facts = StoragePromise<any BackendStore>(
-        "a device's consent, token and state are kept, and without consent its start tokens go"
+        "a device's consent, token and state are kept, a token with the system it came under, and without consent start tokens go"
     ) { store in
         let (ann, bob) = (try await Sample.user("ann", in: store), try await Sample.user("bob", in: store))
         let record = try await device("d", of: ann, handle: 1, in: store)
@@ -189,11 +189,18 @@ public enum ActivityStorePromises {
         }
         #expect(try await facts(ann) == DeviceActivityFacts())
         var said = report(made.id, token: 5, revision: 1)
-        said.permission = .rareUpdates
+        (said.permission, said.systemVersion) = (.rareUpdates, "iOS 26.4")
         _ = try await store.store(said, of: record, user: ann.id, at: Sample.time(2))
         let known = DeviceActivityFacts(
-            state: .active, revision: 1, permission: .rareUpdates, startTokenAt: Sample.time(1), hasReported: true)
+            state: .active, revision: 1, permission: .rareUpdates, startTokenAt: Sample.time(1), startTokenSystem: "iOS 26.4",
+            hasReported: true)
         #expect(try await facts(ann) == known)
+        said.systemVersion = "iOS 27.0"
+        _ = try await store.store(said, of: record, user: ann.id, at: Sample.time(2))
+        #expect(try await facts(ann) == known, "the token is the same")
+        said.tokens[0].handle = Sample.handle(901)
+        _ = try await store.store(said, of: record, user: ann.id, at: Sample.time(2))
+        #expect(try await facts(ann).startTokenSystem == "iOS 27.0")
         #expect(try await facts(bob) == DeviceActivityFacts(), "it is another user's")
         let refusal = DeviceActivities(
             tokens: [], replacesControls: false, permission: .off, activities: [], mark: 2)
@@ -235,10 +242,10 @@ public enum ActivityStorePromises {
         #expect(first == ActivityCatchUp(activity: made.id, record: record, mark: 2))
         #expect(try await due(2).isEmpty, "another node has it for a second")
         _ = try await store.store(report(made.id, token: 7, mark: 3), of: record, user: ann.id, at: Sample.time(3))
-        try await store.endCatchUp(first)
+        try await store.endCatchUps([first])
         let second = try #require(try await due(3).first)
         #expect(second.mark == 3)
-        try await store.endCatchUp(second)
+        try await store.endCatchUps([second])
         #expect(try await due(600).isEmpty)
         let change = DeviceChange(record, mark: 4)
         try await store.begin(change, at: Sample.time(601))

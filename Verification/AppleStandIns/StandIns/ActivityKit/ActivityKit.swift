@@ -197,11 +197,11 @@ public class Activity<Attributes>: Identifiable where Attributes: ActivityAttrib
         }) { reader.yield(content) }
     }
 
-    public func fake(state: ActivityState) {
+    public func fake(state: ActivityState, staysListed: Bool = false) {
         for reader in lock.withLock({
             current.state = state; return states
         }) { reader.yield(state) }
-        guard state == .dismissed else { return }
+        guard state == .dismissed, !staysListed else { return }
         let shelf = FakeShelves.all.shelf(of: Attributes.self)
         shelf.lock.withLock { shelf.activities.removeAll { $0.id == id } }
     }

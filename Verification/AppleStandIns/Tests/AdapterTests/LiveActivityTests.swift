@@ -9,15 +9,17 @@ import WidgetKit
 @testable import RichPushApp
 @testable import RichPushDevice
 
-struct TripAttributes: ServerActivityAttributes {
+struct TripAttributes: ServerActivityAttributes, Equatable {
     struct ContentState: ServerActivityState {
         var gate: String
+        var leavesAt: Timestamp?
         var clarionRevision: Int64?
         var clarionPicture: RichID?
     }
 
     var city: String
     var clarionActivity: Int64?
+    var clarionReplaces: Int64?
 }
 
 extension AppleFace {
@@ -47,11 +49,13 @@ extension AppleFace {
         }
 
         private func show(
-            _ number: Int64?, id: String = "a", revision: Int64? = 1, picture: RichID? = nil, isSaid: Bool = true
+            _ number: Int64?, id: String = "a", revision: Int64? = 1, picture: RichID? = nil, replaces: Int64? = nil,
+            state: ActivityState = .active, isSaid: Bool = true
         ) -> Activity<TripAttributes> {
             let shown = Activity(
-                fake: id, attributes: TripAttributes(city: "Malmö", clarionActivity: number),
+                fake: id, attributes: TripAttributes(city: "Malmö", clarionActivity: number, clarionReplaces: replaces),
                 state: .init(gate: "A1", clarionRevision: revision, clarionPicture: picture))
+            shown.fake(state: state)
             Activity<TripAttributes>.fakeStart(shown, isSaid: isSaid)
             return shown
         }
@@ -156,6 +160,82 @@ extension AppleFace {
             shown.fake(state: .dismissed)
             #expect(await reported { $0.activities.map(\.id) == [8] })
             _ = app
+        }
+
+        @Test("a card that was dismissed and is still listed is not reported, and does not hide the next of its number")
+        func dismissedAndListed() async throws {
+            let app = try await phone.signedIn(activities: activities)
+            let shown = show(7)
+            shown.fake(token: Data([0x0F]))
+            shown.fake(state: .dismissed, staysListed: true)
+            let next = show(7, id: "b")
+            next.fake(token: Data([0xF0]))
+            NotificationCenter.default.post(name: UIApplication.didBecomeActiveNotification, object: nil)
+            #expect(await reported { $0.activities.map(\.token) == ["f0"] })
+            next.fake(state: .dismissed, staysListed: true)
+            NotificationCenter.default.post(name: UIApplication.didBecomeActiveNotification, object: nil)
+            #expect(await reported { $0.activities.isEmpty })
+            #expect(Activity<TripAttributes>.activities.count == 2)
+            _ = app
+        }
+
+        @Test("a card leaves once the one that takes its place is shown, and stays while the system shows none")
+        func replaced() async throws {
+            let app = try await phone.signedIn(activities: activities)
+            _ = show(7)
+            #expect(await reported { $0.activities.map(\.id) == [7] })
+            let next = show(8, id: "b", replaces: 7, state: .pending, isSaid: false)
+            NotificationCenter.default.post(name: UIApplication.didBecomeActiveNotification, object: nil)
+            #expect(await reported { $0.activities.map(\.id) == [7, 8] })
+            next.fake(state: .active)
+            NotificationCenter.default.post(name: UIApplication.didBecomeActiveNotification, object: nil)
+            #expect(await reported { $0.activities.map(\.id) == [8] })
+            #expect(Activity<TripAttributes>.activities.map(\.id) == ["b"])
+            _ = app
+        }
+
+        @Test("an app that the system runs in the background, with no surface, reports the token that comes then")
+        func withoutSurface() async throws {
+            let before = try await phone.signedIn(activities: activities)
+            await before.push.engine.stop()
+            let shown = show(7, isSaid: false)
+            let app = try phone.launch(activities: activities)
+            #expect(await reported { $0.activities.map(\.id) == [7] })
+            #expect(
+                await soon {
+                    shown.fake(token: Data([0x0F]))
+                    return reports.last?.activities.first?.token == "0f"
+                })
+            #expect(UIApplication.shared.applicationState == .background)
+            _ = (before, app)
+        }
+
+        /// What a server sends for a trip, which `ActivityTrapTests` of the server has as well.
+        private static let sent = (
+            attributes: #"{"city": "Oslo", "clarionActivity": 12, "clarionReplaces": 7}"#,
+            state: #"{"gate": "A1", "leavesAt": 1800000600000, "clarionRevision": 1}"#
+        )
+
+        @Test("what a server sends is read as the system reads it, and a moment in it is what the backend meant")
+        func golden() throws {
+            let attributes = try JSONDecoder().decode(TripAttributes.self, from: Data(Self.sent.attributes.utf8))
+            #expect(attributes == TripAttributes(city: "Oslo", clarionActivity: 12, clarionReplaces: 7))
+            let state = try JSONDecoder().decode(TripAttributes.ContentState.self, from: Data(Self.sent.state.utf8))
+            let meant = Timestamp(seconds: 1_800_000_600)
+            #expect(state == .init(gate: "A1", leavesAt: meant, clarionRevision: 1))
+            // The system keeps an activity in the same form.
+            let kept = try JSONDecoder().decode(TripAttributes.ContentState.self, from: JSONEncoder().encode(state))
+            #expect(kept == state)
+            let date = try JSONDecoder().decode([Date].self, from: Data("[1800000600]".utf8))
+            #expect(date != [Date(timeIntervalSince1970: 1_800_000_600)], "the reason for a type of its own")
+        }
+
+        @Test("an activity from before the app had properties of the server is read by a version that has them")
+        func olderActivity() throws {
+            let attributes = try JSONDecoder().decode(TripAttributes.self, from: Data(#"{"city": "Oslo"}"#.utf8))
+            #expect(attributes == TripAttributes(city: "Oslo"))
+            let state = try JSONDecoder().decode(TripAttributes.ContentState.self, from: Data(#"{"gate": "A1"}"#.utf8))
+            #expect(state == .init(gate: "A1"))
         }
 
         @Test("of several cards of one number the newest is reported, and the older ones leave the display")
