@@ -406,9 +406,9 @@ let package = Package(
         target(
             "ServerOperations",
             [
-                "AuditTrail", "APNsHTTP2", "APNsProtocol", "AppBackend", "CalendarTime", "ContentStorage", "HubHTTPAPI",
-                "LongWork", "PostgresDatabase", "PushHub", "ServerDelivery", "ServerSettings", "ServerStorage", "ServiceErrors",
-                "SharedAccess", "SQLStorage", "SQLiteDatabase", .logging, .nioCore, .nioPosix, .richPushModel,
+                "AuditTrail", "APNsHTTP2", "APNsProtocol", "AppBackend", "CalendarTime", "ContentStorage", "FCMProtocol",
+                "HubHTTPAPI", "LongWork", "PostgresDatabase", "PushHub", "ServerDelivery", "ServerSettings", "ServerStorage",
+                "ServiceErrors", "SharedAccess", "SQLStorage", "SQLiteDatabase", .logging, .nioCore, .nioPosix, .richPushModel,
             ]),
         target(
             "ServerSettings",

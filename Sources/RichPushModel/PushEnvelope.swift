@@ -98,18 +98,24 @@ public struct PushEnvelope: Hashable, Sendable, Codable {
     }
 }
 
-/// The texts of a push of data alone: what the app shows until it has the content, or where there is none.
+/// The texts of a push of data alone: what the app shows until it has the content, or where there is none. With them come the sender's wishes
+/// for the notification.
 public struct PushWords: Hashable, Sendable, Codable {
     public var title: String?
     public var subtitle: String?
     public var body: String?
     /// Notifications with the same one belong together.
     public var thread: String?
+    /// The name of a sound, `default` for the usual one; a notification without one is silent.
+    public var sound: String?
+    /// The number on the icon. Without one the app shows how many of its notifications are unread.
+    public var badge: Int?
 
     /// Reads the data of a push; `nil` when it has nothing to show.
     public init?(data: [String: String]) {
         let stated = { (key: String) in data[key].flatMap { $0.isEmpty ? nil : $0 } }
         (title, subtitle, body, thread) = (stated("title"), stated("subtitle"), stated("body"), stated("thread"))
+        (sound, badge) = (stated("sound"), stated("badge").flatMap { Int($0) }.flatMap { $0 < 0 ? nil : $0 })
         if title == nil, subtitle == nil, body == nil { return nil }
     }
 }

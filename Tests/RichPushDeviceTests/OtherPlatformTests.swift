@@ -82,14 +82,50 @@ struct OtherPlatformTests {
                     title: "Shop", subtitle: "Today", body: "New", thread: "news", category: "richPush", badge: 0))
     }
 
+    @Test("shows the server's texts with the sound and the number of the push, and the number stands")
+    func soundAndBadge() async throws {
+        let engine = try await signedIn()
+        device.backend.store(7)
+        let before = await device.notifications.badge
+        #expect(await engine.handleBackgroundPush(try push(["sound": "chime", "badge": "3"]), budget: .seconds(30)) == .newData)
+        let content = try #require(await device.notifications.presented.first).content
+        #expect(content.sound == "chime")
+        #expect(content.badge == 3)
+        #expect(await device.notifications.badge == before)
+    }
+
+    @Test("without sound and number in the push is silent, and counts what is unread")
+    func silent() async throws {
+        let engine = try await signedIn()
+        device.backend.store(7)
+        #expect(await engine.handleBackgroundPush(try push(), budget: .seconds(30)) == .newData)
+        let content = try #require(await device.notifications.presented.first).content
+        #expect(content.sound == nil)
+        #expect(content.badge == 1)
+        #expect(await device.notifications.badge == 1)
+    }
+
+    @Test("shows the sound and the number of the push when nothing can be fetched")
+    func offlineSound() async throws {
+        let engine = try await signedIn()
+        device.backend.setOffline(true)
+        _ = await engine.handleBackgroundPush(try push(["sound": "default", "badge": "3"]), budget: .seconds(30))
+        let content = try #require(await device.notifications.presented.first).content
+        #expect(content.sound == "default")
+        #expect(content.badge == 3)
+    }
+
     @Test("shows neutral text in place of them when the notification is sealed")
     func sealed() async throws {
         let engine = try await signedIn()
         device.backend.setOffline(true)
-        _ = await engine.handleBackgroundPush(try push(["richType": "sealed"]), budget: .seconds(30))
+        let push = try push(["richType": "sealed", "sound": "ann.caf", "badge": "3"])
+        _ = await engine.handleBackgroundPush(push, budget: .seconds(30))
         let content = try #require(await device.notifications.presented.first).content
         #expect(content.saysOnly("You have a new message"))
         #expect(content.isNeutral)
+        #expect(content.sound == "default", "a sender's own sound may reveal whom it is for")
+        #expect(content.badge == 0, "the number of the sender is dropped")
     }
 
     @Test("shows neutral text in place of them on a shared phone when the push says not whose it is")

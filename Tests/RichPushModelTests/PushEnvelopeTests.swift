@@ -72,10 +72,10 @@ struct PushEnvelopeTests {
     func data() throws {
         let data = [
             "richId": "7", "richType": "img", "richMessage": "Look", "richFor": "27e90420f33712e2", "title": "Shop",
-            "body": "New", "thread": "news", "badge": "3", "later": "x",
+            "body": "New", "thread": "news", "sound": "chime", "badge": "3", "later": "x",
         ]
         let push = try #require(PushEnvelope(data: data))
-        let words = try #require(PushWords(data: ["title": "Shop", "body": "New", "thread": "news"]))
+        let words = try #require(PushWords(data: data.filter { !$0.key.hasPrefix("rich") && $0.key != "later" }))
         #expect(
             push
                 == PushEnvelope(
@@ -85,6 +85,17 @@ struct PushEnvelopeTests {
         #expect(words.subtitle == nil)
         #expect(words.body == "New")
         #expect(words.thread == "news")
+        #expect(words.sound == "chime")
+        #expect(words.badge == 3)
+    }
+
+    @Test(
+        "of data alone passes over an empty sound, and over a badge that is no number of an icon",
+        arguments: ["", "-1", "3.5", "x"])
+    func dataWithBadBadge(badge: String) throws {
+        let words = try #require(PushWords(data: ["body": "New", "sound": "", "badge": badge]))
+        #expect(words.badge == nil)
+        #expect(words.sound == nil)
     }
 
     @Test("of data alone only wakes the app when it has no text", arguments: [[:], ["title": "", "thread": "news"]])

@@ -9,12 +9,12 @@ public struct FCMServiceAccount: Sendable {
     /// Where Google gives access tokens.
     public static let googleTokenURL = "https://oauth2.googleapis.com/token"
 
-    /// A digest of account and key. Equal ones share their access token.
+    /// A digest of account, key and key id. Equal ones share their access token.
     public let id: String
     /// The id of the Firebase project, to which messages go.
     public let projectID: String
     public let clientEmail: String
-    /// Names the private key at Google; Azure's credentials do not say it.
+    /// Names the private key at Google. Absent from a credential that came over the hub protocol.
     public let keyID: String?
     /// Where the account gets its access tokens.
     public let tokenURL: String
@@ -39,15 +39,16 @@ public struct FCMServiceAccount: Sendable {
             tokenURL: members["token_uri"]?.text ?? Self.googleTokenURL, allowingLoopback: allowingLoopback)
     }
 
-    /// Takes the three values of Azure's `FcmV1Credential` (Reference/FCM.md#9-1). Line ends of the key may be written as `\n`.
+    /// Takes the three values of Azure's `FcmV1Credential` (Reference/FCM.md#9-1), and the id of the key where it is known. Line ends of the
+    /// key may be written as `\n`.
     ///
     /// - Throws: the value that is wrong, by Azure's name for it.
     public init(
-        projectID: String, privateKey: String, clientEmail: String, tokenURL: String = googleTokenURL,
+        projectID: String, privateKey: String, clientEmail: String, keyID: String? = nil, tokenURL: String = googleTokenURL,
         allowingLoopback: Bool = false
     ) throws(FCMServiceAccountFault) {
         try self.init(
-            ("ProjectId", projectID), key: ("PrivateKey", privateKey), email: ("ClientEmail", clientEmail), keyID: nil,
+            ("ProjectId", projectID), key: ("PrivateKey", privateKey), email: ("ClientEmail", clientEmail), keyID: keyID,
             tokenURL: tokenURL, allowingLoopback: allowingLoopback)
     }
 
@@ -69,7 +70,7 @@ public struct FCMServiceAccount: Sendable {
         for (holds, name, words) in rules where !holds { throw FCMServiceAccountFault(name, words) }
         self.key = try Self.key(key)
         (projectID, clientEmail, self.keyID, self.tokenURL) = (project.text, email.text, keyID, tokenURL)
-        let identity = Array("\(clientEmail)\n\(tokenURL)\n".utf8) + Array(self.key.derRepresentation)
+        let identity = Array("\(clientEmail)\n\(tokenURL)\n\(keyID ?? "")\n".utf8) + Array(self.key.derRepresentation)
         id = Base64URL.text(of: Array(SHA256.hash(data: identity).prefix(16)))
     }
 

@@ -167,12 +167,7 @@ public struct BrowserChannel: Hashable, Sendable {
     }
 
     /// What a hub keeps as the device token: all that a push needs, the same for every spelling of the keys. No part has blanks.
-    public var token: String { "\(endpoint) \(Self.plain(p256dh)) \(Self.plain(auth))" }
-
-    /// Base64 in the alphabet for URLs, without padding.
-    private static func plain(_ text: String) -> String {
-        String(text.map { $0 == "+" ? "-" : $0 == "/" ? "_" : $0 }.prefix { $0 != "=" })
-    }
+    public var token: String { "\(endpoint) \(Base64URL.plain(p256dh)) \(Base64URL.plain(auth))" }
 
     /// The endpoint in such a token.
     public static func endpoint(in token: String) -> String { String(token.prefix { $0 != " " }) }

@@ -62,6 +62,9 @@ final class FCMClient: FCMSending {
         (self.clock, endpoint) = (clock, settings.endpoint)
     }
 
+    /// Of the connections that messages take; `nil` where there can be none.
+    var metrics: APNsClientMetrics? { try? messages.get().metrics }
+
     func post(_ request: FCMRequest, within deadline: Duration) async -> FCMReply {
         guard request.url.hasPrefix(endpoint + "/") else {
             // The client's own time limit ends with the head of the answer.
@@ -168,11 +171,11 @@ final class HubFCMAccounts: FCMCredentials {
 
 extension FCMServiceAccount {
     /// Throws what is wrong, by Azure's names.
-    init(
+    package init(
         _ credential: HubFCMCredential, tokenURL: String = FCMServiceAccount.googleTokenURL
     ) throws(FCMServiceAccountFault) {
         try self.init(
             projectID: credential.projectID, privateKey: credential.privateKey, clientEmail: credential.clientEmail,
-            tokenURL: tokenURL)
+            keyID: credential.keyID, tokenURL: tokenURL)
     }
 }

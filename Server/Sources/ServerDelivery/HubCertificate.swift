@@ -169,14 +169,17 @@ public enum HubCredentialCheck {
 
 extension VAPIDIdentity {
     /// Throws `invalidField` for keys that are no pair, and for a subject that push services refuse.
-    init(_ credential: HubBrowserCredential) throws(ServiceError) {
+    ///
+    /// - Parameter former: the keys with which browsers have subscribed before the hub had its own.
+    init(_ credential: HubBrowserCredential, former: [VAPIDKey] = []) throws(ServiceError) {
         guard let key = VAPIDKey(privateText: credential.privateKey) else {
             throw ServiceError(.invalidField, "the private VAPID key is 32 bytes of a key on P-256 in Base64 for URLs")
         }
         guard key.publicText == credential.publicKey.prefix(while: { $0 != "=" }) else {
             throw ServiceError(.invalidField, "the public VAPID key is not that of the private one")
         }
-        guard let identity = VAPIDIdentity(subject: credential.subject, keys: [key]) else {
+        let keys = [key] + former.filter { $0.id != key.id }
+        guard let identity = VAPIDIdentity(subject: credential.subject, keys: keys) else {
             throw ServiceError(.invalidField, "the subject is mailto: with an address, or an https address")
         }
         self = identity

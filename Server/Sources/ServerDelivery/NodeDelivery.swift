@@ -22,6 +22,8 @@ package struct NodeDelivery: Sendable {
     /// The numbers of the node's client and of those of hubs.
     package let clients = APNsClientLedger()
     package let tokens: ProviderTokens
+    /// The numbers of the connections to FCM; `nil` where there can be none.
+    package let fcm: @Sendable () -> APNsClientMetrics?
 
     /// Makes client and transport. Throws `ServiceError` with a sentence for the operator.
     package init(
@@ -45,13 +47,16 @@ package struct NodeDelivery: Sendable {
         var ways: [Platform: HubTransports.Made] = [.apns: node]
         if let identity = settings.webPush.identity { ways[.browser] = try browsers.transport(identity) }
         // One for all hubs, since several may share the pace of a project of Firebase.
-        let android = try Self.android(settings, catalog: catalog, clock: clock, group: group, logger: logger)
+        let messages = try FCMClient(settings.fcm, clock: clock, group: group, logger: logger)
+        let android = Self.android(settings, catalog: catalog, client: messages, clock: clock, logger: logger)
+        fcm = { messages.metrics }
         if settings.fcm.account != nil { ways[.fcmv1] = android }
         transport = HubTransports(catalog: catalog, node: ways, common: [.fcmv1: android], clock: clock, logger: logger) {
             credential in
             switch credential {
             case .apns(let credential): try maker.transport(credential)
-            case .browser(let credential): try browsers.transport(VAPIDIdentity(credential))
+            case .browser(let credential):
+                try browsers.transport(VAPIDIdentity(credential, former: settings.webPush.identity?.keys ?? []))
             case .fcm: throw ServiceError(.internal, "the accounts of Firebase are not for one hub")
             }
         }
@@ -59,9 +64,8 @@ package struct NodeDelivery: Sendable {
     }
 
     private static func android(
-        _ settings: Settings, catalog: HubCatalog, clock: any ServiceClock, group: any EventLoopGroup, logger: Logger
-    ) throws(ServiceError) -> HubTransports.Made {
-        let client = try FCMClient(settings.fcm, clock: clock, group: group, logger: logger)
+        _ settings: Settings, catalog: HubCatalog, client: FCMClient, clock: any ServiceClock, logger: Logger
+    ) -> HubTransports.Made {
         let transport = FCMTransport(
             credentials: HubFCMAccounts(catalog, node: settings.fcm.account, tokenURL: settings.fcm.hubTokenURL), sender: client,
             endpoint: settings.fcm.endpoint,

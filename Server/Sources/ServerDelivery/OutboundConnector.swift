@@ -81,11 +81,11 @@ package struct OutboundConnector: Sendable {
     private func addresses(of host: String, within deadline: Duration) async -> [String]? {
         let (results, continuation) = AsyncStream.makeStream(of: [String].self, bufferingPolicy: .bufferingNewest(1))
         lookups.submit { state in
-            if state == .active { continuation.yield(Self.lookUp(host)) }
+            // Where no name server answers, lookups queue up. One that its caller has given up takes no more time from the next.
+            if state == .active, case .enqueued = continuation.yield([]) { continuation.yield(Self.lookUp(host)) }
             continuation.finish()
         }
-        let found = await clock.attempt(within: deadline, orElse: nil) { await results.first { _ in true } }
-        return found.flatMap { $0.isEmpty ? nil : $0 }
+        return await clock.attempt(within: deadline, orElse: nil) { await results.first { !$0.isEmpty } }
     }
 
     private static func lookUp(_ host: String) -> [String] {
@@ -126,6 +126,8 @@ package enum OutboundRefusal: Error, Hashable, Sendable {
 /// Why a request got no answer. Nothing of an error of the client is kept but its kind.
 package enum OutboundFailure: Hashable, Sendable {
     case unreachable, untrusted, late, broken
+    /// Every connection that may be open was in use for too long.
+    case busy
 
     package init(_ error: any Error) {
         self =
@@ -134,7 +136,8 @@ package enum OutboundFailure: Hashable, Sendable {
             case let error as IOError where [ECONNREFUSED, EHOSTUNREACH, ENETUNREACH].contains(error.errnoCode): .unreachable
             case is NIOSSLExtraError: .untrusted
             case let error as NIOSSLError where Self.isOfHandshake(error): .untrusted
-            case let error as HTTPClientError where [.connectTimeout, .getConnectionFromPoolTimeout].contains(error): .unreachable
+            case let error as HTTPClientError where error == .connectTimeout: .unreachable
+            case let error as HTTPClientError where error == .getConnectionFromPoolTimeout: .busy
             case let error as HTTPClientError where [.deadlineExceeded, .readTimeout].contains(error): .late
             default: .broken
             }
@@ -149,7 +152,10 @@ package enum OutboundFailure: Hashable, Sendable {
     }
 
     /// Whether the request provably did not leave.
-    package var isBeforeSending: Bool { self == .unreachable || self == .untrusted }
+    package var isBeforeSending: Bool { isOutOfReach || self == .busy }
+
+    /// Whether another address of the host may be better.
+    package var isOutOfReach: Bool { self == .unreachable || self == .untrusted }
 
     /// A sentence for a person. `late` says what the time was.
     package func reason(late: String) -> String {
@@ -158,6 +164,7 @@ package enum OutboundFailure: Hashable, Sendable {
         case .untrusted: "the receiver's certificate is not trusted"
         case .late: late
         case .broken: "the connection broke"
+        case .busy: "no connection to the receiver became free"
         }
     }
 }

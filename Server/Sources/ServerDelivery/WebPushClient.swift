@@ -81,15 +81,18 @@ final class WebPushClient: WebPushSending {
         let began = clock.uptime
         do throws(OutboundRefusal) {
             let (number, client) = try await client(for: request.address, within: min(deadline / 2, Self.lookupTime))
-            let reply = await reply(to: request, by: client, within: deadline - (clock.uptime - began))
-            end(number, isReplaced: { if case .notSent = reply { true } else { false } }())
+            let (reply, isOutOfReach) = await reply(to: request, by: client, within: deadline - (clock.uptime - began))
+            end(number, isReplaced: isOutOfReach)
             return reply
         } catch {
             return error == .noAddress ? .notSent(reason: error.reason) : .notAllowed(reason: error.reason)
         }
     }
 
-    private func reply(to request: WebPushRequest, by client: HTTPClient, within deadline: Duration) async -> WebPushReply {
+    /// Also whether the host has to be looked up anew.
+    private func reply(
+        to request: WebPushRequest, by client: HTTPClient, within deadline: Duration
+    ) async -> (WebPushReply, isOutOfReach: Bool) {
         var message = HTTPClientRequest(url: request.address.url)
         message.method = .POST
         for header in request.headers { message.headers.add(name: header.name, value: header.value) }
@@ -97,20 +100,21 @@ final class WebPushClient: WebPushSending {
         message.body = .bytes(body)
         do {
             let answer = try await client.execute(message, timeout: .milliseconds(max(1, deadline.wholeMilliseconds)))
-            // The connection is used again when the body was read. What it says is not needed.
-            _ = await clock.attempt(within: Self.drainTime, orElse: nil) {
-                try? await answer.body.collect(upTo: Self.answerBytes)
-            }
-            return .answered(
-                WebPushAnswer(
-                    status: Int(answer.status.code), retryAfter: answer.headers.first(name: "retry-after"), now: clock.now))
+            return (.answered(await self.answer(answer)), false)
         } catch {
             let failure = OutboundFailure(error)
-            // A push that found no connection in its time has not left.
-            guard body.hasLeft else { return .notSent(reason: failure.reason(late: "no connection was free in time")) }
-            let reason = failure.reason(late: "no answer in time")
-            return failure.isBeforeSending ? .notSent(reason: reason) : .unknown(reason: reason)
+            // A push that no connection took in its time has not left.
+            let reason = failure.reason(late: body.hasLeft ? "no answer in time" : "no connection became free in time")
+            let isUnsent = failure.isBeforeSending || !body.hasLeft
+            return (isUnsent ? .notSent(reason: reason) : .unknown(reason: reason), failure.isOutOfReach)
         }
+    }
+
+    private func answer(_ answer: HTTPClientResponse) async -> WebPushAnswer {
+        // The connection is used again when the body was read. What it says is not needed.
+        _ = await clock.attempt(within: Self.drainTime, orElse: nil) { try? await answer.body.collect(upTo: Self.answerBytes) }
+        return WebPushAnswer(
+            status: Int(answer.status.code), retryAfter: answer.headers.first(name: "retry-after"), now: clock.now)
     }
 
     /// The client of a host, which the caller gives back by its number.

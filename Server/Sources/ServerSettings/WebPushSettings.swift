@@ -42,7 +42,7 @@ public struct WebPushSettings: SettingGroup {
         """)
 
     /// Those of Chrome, Firefox, Safari and Edge (Reference/WebPush.md#1-3).
-    static let knownHosts = ["fcm.googleapis.com", "push.services.mozilla.com", "push.apple.com", "notify.windows.com"]
+    package static let knownHosts = ["fcm.googleapis.com", "push.services.mozilla.com", "push.apple.com", "notify.windows.com"]
 }
 
 extension Settings {

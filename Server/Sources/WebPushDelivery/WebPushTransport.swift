@@ -29,6 +29,10 @@ public struct WebPushTransport: PushTransport {
     /// The least waits that follow an answer "not now" without one of its own.
     static let afterTooManyRequests: Duration = .seconds(60)
     static let afterServerError: Duration = .seconds(10)
+    /// The wait of what a push service refuses that takes nothing of this server, while others take theirs.
+    static let afterRefusal: Duration = .seconds(300)
+    /// How long one answer may take. A batch goes on to other push services then; in a short one nothing leaves in its last third.
+    static let answerTime: Duration = .seconds(10)
     /// The most that a `Retry-After` is believed.
     static let longestPause: Duration = .seconds(3600)
 
@@ -108,10 +112,14 @@ public struct WebPushTransport: PushTransport {
         guard body.count <= WebPushEncryption.largestMessage else { return Result(outcome: .tooLarge) }
         let headers = headers(batch.headers[run.headers], start.moment)
         var result = Result(outcome: .rejected(reason: "the browser subscribed with a key that is not kept any more"))
+        var isUnauthorized = true
         for key in accepted.order(identity.keys(for: subscription), for: subscription) {
             result = await post(body, to: subscription, headers, key, start)
+            isUnauthorized = isUnauthorized && result.isUnauthorized
             guard result.mayBeWrongKey else { break }
         }
+        // Only with every key: some services answer 400 to the right one for a push that is wrong in itself.
+        result.isUnauthorized = result.isUnauthorized && isUnauthorized
         return result
     }
 
@@ -119,8 +127,14 @@ public struct WebPushTransport: PushTransport {
         _ body: [UInt8], to subscription: WebPushSubscription, _ headers: WebPushHeaders, _ key: VAPIDKey, _ start: Start
     ) async -> Result {
         let rest = deadline - (clock.uptime - start.uptime)
-        guard rest > .zero, !Task.isCancelled else { return Result(outcome: .notSent(reason: "no time was left for it")) }
+        // Later it could not be known whether the push has left.
+        guard rest >= min(Self.answerTime, deadline / 3), !Task.isCancelled else {
+            return Result(outcome: .notSent(reason: "no time was left for it"))
+        }
         let origin = subscription.origin
+        guard origins.admits(origin, at: clock.uptime) else {
+            return Result(outcome: .notSent(reason: "the last pushes to this push service failed"), origin: origin)
+        }
         guard let authorization = try? tokens.authorization(for: origin, key: key) else {
             return Result(outcome: .misconfigured(reason: "the VAPID key cannot sign"))
         }
@@ -128,7 +142,9 @@ public struct WebPushTransport: PushTransport {
         do { request = try WebPushRequest(body, to: subscription, headers: headers, authorization: authorization) } catch {
             return Result(outcome: .badToken)
         }
-        let result = result(of: await sender.post(request, within: rest), origin, start.moment)
+        let reply = await sender.post(request, within: min(rest, Self.answerTime))
+        origins.note(reply, of: origin, at: clock.uptime)
+        let result = result(of: reply, origin, start.moment)
         if result.isUnauthorized { tokens.forget(origin, key: key.id) }
         if result.outcome == .accepted { accepted.note(key, for: subscription, isFirst: key.id == identity.keys.first?.id) }
         return result
@@ -156,7 +172,6 @@ public struct WebPushTransport: PushTransport {
 
     private func result(of answer: WebPushAnswer, _ origin: String, _ start: Timestamp) -> Result {
         let reason = "status \(answer.status)"
-        origins.note(origin, accepts: answer.disposition == .accepted)
         switch answer.disposition {
         case .accepted: return Result(outcome: .accepted, origin: origin)
         // The browser may have subscribed again since, which is another endpoint.
@@ -174,17 +189,23 @@ public struct WebPushTransport: PushTransport {
     }
 
     /// A browser names its push service, so one registration must not hold up a send. A refusal of this server waits for the operator only
-    /// where the push service has accepted nothing yet. A push service that has never answered keeps only its own pushes waiting.
+    /// where the push service has accepted nothing yet. A push service that has never answered, and one that is alone in its trouble, keeps
+    /// only its own pushes waiting.
     private func outcomes(_ results: [Result]) -> [PushOutcome] {
-        let answered = results.contains { if case .notSent = $0.outcome { false } else { $0.origin != nil } }
+        let answered = results.contains { result in
+            switch result.outcome {
+            case .notSent, .unknown: false
+            default: result.origin != nil
+            }
+        }
         let isWholly = results.allSatisfy { $0.isUnauthorized || $0.origin == nil }
         return results.map { result in
             let standing = result.origin.flatMap { origins.standing(of: $0) }
             return switch result.outcome {
             case .notSent(let reason) where result.origin != nil && (answered || standing == nil):
-                .retry(after: Self.afterServerError, reason: reason)
-            case .rejected(let reason) where result.isUnauthorized && isWholly && standing != .accepts:
-                .misconfigured(reason: reason)
+                .delayed(by: Self.afterServerError, reason: reason)
+            case .rejected(let reason) where result.isUnauthorized && standing != .accepts:
+                isWholly ? .misconfigured(reason: reason) : .delayed(by: Self.afterRefusal, reason: reason)
             default: result.outcome
             }
         }
@@ -231,24 +252,54 @@ private final class AcceptedKeys: Sendable {
     }
 }
 
-/// The push services that have answered this process, and whether they have accepted a push.
+/// The push services that have answered this process, whether they have accepted a push, and which ones fail now.
 ///
 /// Bounded: beyond that all is forgotten and learned anew.
 private final class KnownOrigins: Sendable {
     enum Standing { case answers, accepts }
 
-    private static let capacity = 1_000
+    private struct Known {
+        var standing: Standing?
+        /// How many pushes in a row were not served.
+        var failures = 0
+        /// The uptime until which nothing more is tried.
+        var restsUntil: Duration = .zero
+    }
 
-    private let origins = Mutex<[String: Standing]>([:])
+    private static let capacity = 1_000
+    /// After so many failures in a row only one push at a time is tried, so that the pushes to others get the time.
+    private static let patience = 3
+    private static let rest = WebPushTransport.afterServerError
+
+    private let origins = Mutex<[String: Known]>([:])
 
     /// `nil` for one that has not answered yet.
-    func standing(of origin: String) -> Standing? { origins.withLock { $0[origin] } }
+    func standing(of origin: String) -> Standing? { origins.withLock { $0[origin]?.standing } }
 
-    func note(_ origin: String, accepts: Bool) {
+    /// Whether a push may be tried now.
+    func admits(_ origin: String, at uptime: Duration) -> Bool {
         origins.withLock { origins in
-            guard accepts ? origins[origin] != .accepts : origins[origin] == nil else { return }
-            if origins.count >= Self.capacity { origins = [:] }
-            origins[origin] = accepts ? .accepts : .answers
+            guard let known = origins[origin], known.failures >= Self.patience else { return true }
+            guard uptime >= known.restsUntil else { return false }
+            origins[origin]?.restsUntil = uptime + Self.rest
+            return true
+        }
+    }
+
+    func note(_ reply: WebPushReply, of origin: String, at uptime: Duration) {
+        origins.withLock { origins in
+            if origins.count >= Self.capacity, origins[origin] == nil { origins = [:] }
+            var known = origins[origin] ?? Known()
+            switch reply {
+            case .notAllowed: return
+            case .answered(let answer) where answer.disposition == .accepted: known = Known(standing: .accepts)
+            case .answered(let answer):
+                known.standing = known.standing ?? .answers
+                known.failures = answer.status >= 500 ? known.failures + 1 : 0
+            case .notSent, .unknown: known.failures += 1
+            }
+            if known.failures == Self.patience { known.restsUntil = uptime + Self.rest }
+            origins[origin] = known
         }
     }
 }

@@ -27,9 +27,9 @@ public struct VAPIDKey: Sendable {
     /// Makes a new key.
     public init() { self.init(P256.Signing.PrivateKey()) }
 
-    /// Reads a private key as every library for Web Push writes it: 32 bytes in Base64 for URLs. `nil` for anything else.
+    /// Reads a private key as libraries for Web Push write it: 32 bytes in Base64, in either alphabet. `nil` for anything else.
     public init?(privateText: some StringProtocol) {
-        guard let bytes = Base64URL.bytes(of: privateText.prefix { $0 != "=" }), bytes.count == 32,
+        guard let bytes = Base64URL.bytes(of: Base64URL.plain(privateText)), bytes.count == 32,
             let key = try? P256.Signing.PrivateKey(rawRepresentation: bytes)
         else { return nil }
         self.init(key)

@@ -25,12 +25,19 @@ public enum WebPushEncryption {
     static func body(
         of message: [UInt8], for subscription: WebPushSubscription, key: P256.KeyAgreement.PrivateKey, salt: [UInt8]
     ) throws -> [UInt8] {
+        // 2 marks the end of the last record. There is no padding: sizes of pushes are no secret here.
+        try body(sealing: message + [2], for: subscription, key: key, salt: salt)
+    }
+
+    /// The same of a record as it stands, so that tests can make one that is wrong.
+    static func body(
+        sealing record: [UInt8], for subscription: WebPushSubscription, key: P256.KeyAgreement.PrivateKey, salt: [UInt8]
+    ) throws -> [UInt8] {
         let own = Array(key.publicKey.x963Representation)
         let keys = try ContentKeys(
             shared: key.sharedSecretFromKeyAgreement(with: .init(x963Representation: subscription.publicKey)),
             secret: subscription.secret, receiver: subscription.publicKey, sender: own, salt: salt)
-        // 2 marks the end of the last record. There is no padding: sizes of pushes are no secret here.
-        let sealed = try AES.GCM.seal(message + [2], using: keys.key, nonce: keys.nonce)
+        let sealed = try AES.GCM.seal(record, using: keys.key, nonce: keys.nonce)
         return salt + recordSize + [UInt8(own.count)] + own + sealed.ciphertext + sealed.tag
     }
 

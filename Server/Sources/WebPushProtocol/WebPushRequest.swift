@@ -67,6 +67,12 @@ public struct WebPushRequest: Sendable {
     }
 }
 
+extension WebPushRequest: CustomStringConvertible, CustomReflectable {
+    /// The push service alone. The path belongs to one browser, and a header is a secret.
+    public var description: String { "a push to \(address.host)" }
+    public var customMirror: Mirror { Mirror(self, children: ["host": address.host]) }
+}
+
 /// What a push service answered.
 public struct WebPushAnswer: Hashable, Sendable {
     /// What follows from it (Reference/WebPush.md#2-2).

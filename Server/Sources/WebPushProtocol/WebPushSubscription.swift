@@ -25,17 +25,11 @@ public struct WebPushSubscription: Hashable, Sendable {
         endpoint: String, publicKey: String, secret: String, serverKey: VAPIDKey.ID? = nil
     ) throws(WebPushSubscriptionFault) {
         guard let address = OutboundAddress(endpoint) else { throw .endpoint }
-        guard let point = Self.bytes(publicKey), point.count == 65,
+        guard let point = Base64URL.bytes(of: Base64URL.plain(publicKey)), point.count == 65,
             (try? P256.KeyAgreement.PublicKey(x963Representation: point)) != nil
         else { throw .publicKey }
-        guard let secret = Self.bytes(secret), secret.count == 16 else { throw .secret }
+        guard let secret = Base64URL.bytes(of: Base64URL.plain(secret)), secret.count == 16 else { throw .secret }
         (self.endpoint, self.publicKey, self.secret, self.serverKey) = (address, point, secret, serverKey)
-    }
-
-    /// Browsers write Base64 for URLs, some clients the other alphabet.
-    private static func bytes(_ text: String) -> [UInt8]? {
-        let letters = text.map { $0 == "+" ? "-" : $0 == "/" ? "_" : $0 }
-        return Base64URL.bytes(of: String(letters).prefix { $0 != "=" })
     }
 
     /// Reads the text that a hub keeps; `nil` for any other.
@@ -65,6 +59,12 @@ public struct WebPushSubscription: Hashable, Sendable {
         let isUsual = endpoint.port == (endpoint.isSecure ? 443 : 80)
         return "\(endpoint.isSecure ? "https" : "http")://\(host)\(isUsual ? "" : ":\(endpoint.port)")"
     }
+}
+
+extension WebPushSubscription: CustomStringConvertible, CustomReflectable {
+    /// The push service alone: who has the rest can send to the browser, or read along.
+    public var description: String { "a subscription at \(endpoint.host)" }
+    public var customMirror: Mirror { Mirror(self, children: ["host": endpoint.host]) }
 }
 
 /// Which part of a subscription is wrong. The sentence holds no value.

@@ -67,6 +67,11 @@ public enum Base64URL {
         return bytes
     }
 
+    /// A text in Base64 as this reads it: clients also write the other alphabet, and padding.
+    public static func plain(_ text: some StringProtocol) -> String {
+        String(text.map { $0 == "+" ? "-" : $0 == "/" ? "_" : $0 }.prefix { $0 != "=" })
+    }
+
     private static func value(of letter: UInt8) -> UInt8? {
         switch letter {
         case UInt8(ascii: "A")...UInt8(ascii: "Z"): letter - UInt8(ascii: "A")

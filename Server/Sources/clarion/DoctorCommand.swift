@@ -20,10 +20,13 @@ struct DoctorCommand: AsyncParsableCommand {
     @Flag(help: "Ask APNs whether it accepts the signing key, with one silent push to a device token that no device has.")
     var apns = false
 
+    @Flag(help: "Ask Google for an access token with each service account, and FCM to check a message that it does not deliver.")
+    var fcm = false
+
     func run() async throws {
         var isSound = true
         var entries: [Entry] = []
-        for check in Doctor.checks(for: arguments.read(), asksAPNs: apns) {
+        for check in Doctor.checks(for: arguments.read(), asksAPNs: apns, asksFCM: fcm) {
             let finding = await check.look()
             if finding.verdict == .bad { isSound = false }
             if json {

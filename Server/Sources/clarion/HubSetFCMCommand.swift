@@ -29,6 +29,7 @@ struct HubSetFCMCommand: AsyncParsableCommand {
         var project_id: String
         var client_email: String
         var private_key: String
+        var private_key_id: String?
     }
 
     func validate() throws {
@@ -49,6 +50,7 @@ struct HubSetFCMCommand: AsyncParsableCommand {
         guard let file = try? JSONDecoder().decode(KeyFile.self, from: data) else {
             throw ValidationError("\(path) is no key of a service account: project_id, client_email or private_key is missing")
         }
-        return HubFCMCredential(projectID: file.project_id, clientEmail: file.client_email, privateKey: file.private_key)
+        return HubFCMCredential(
+            projectID: file.project_id, clientEmail: file.client_email, privateKey: file.private_key, keyID: file.private_key_id)
     }
 }

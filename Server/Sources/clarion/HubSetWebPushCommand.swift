@@ -13,7 +13,10 @@ struct HubSetWebPushCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "set-web-push",
         abstract: "Set a hub's own key pair for the push services of browsers. It is stored sealed and never shown.",
-        discussion: "Browsers that subscribed with another key get nothing any more until they subscribe again.")
+        discussion: """
+            Browsers that subscribed with the server's keys are still sent to. Those that subscribed with a former pair of the hub get nothing \
+            any more until they subscribe again.
+            """)
 
     @Argument(help: "The hub.", transform: HubName.argument)
     var name: HubName

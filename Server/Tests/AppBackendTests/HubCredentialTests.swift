@@ -117,6 +117,7 @@ struct HubCredentialTests {
             (.misconfigured(reason: "InvalidProviderToken"), .refused, "InvalidProviderToken"),
             (.unsupported, .refused, "no credential for this environment"),
             (.notSent(reason: "no connection"), .unknown, "no connection"),
+            (.delayed(by: .seconds(10), reason: "away"), .unknown, "away"),
             (.unavailable(reason: "ServiceUnavailable", retryAfter: nil), .unknown, "ServiceUnavailable"),
             (.rejected(reason: "PayloadEmpty"), .unknown, "PayloadEmpty"),
             (.rejected(reason: "TopicDisallowed"), .refused, "TopicDisallowed"),

@@ -133,6 +133,56 @@ struct ActivitySystemTests {
             received(Self.update(103), in: &system, to: "a", savesPower: true, after: 31) == .updated("a", alerts: false))
     }
 
+    @Test("a phone that saves power no more shows at once what waited")
+    func powerSavingEnds() {
+        var system = started()
+        _ = received(Self.update(101), in: &system, to: "a", priority: 5, savesPower: true)
+        #expect(system.isDelayed("a"))
+        system.endPowerSaving(at: Self.now + .seconds(1))
+        #expect(!system.isDelayed("a"))
+        #expect(system.items.first?.stamp == 101)
+    }
+
+    @Test(
+        "the most relevant comes first, and of equals the one that started first",
+        arguments: [([0.5, 2, 1], ["1", "2", "0"]), ([3, 3, 3], ["0", "1", "2"])] as [([Double], [String])])
+    func relevance(scores: [Double], expected: [String]) {
+        var system = ActivitySystem()
+        for (number, score) in scores.enumerated() {
+            let payload = Self.start.replacingOccurrences(of: #""event""#, with: #""relevance-score": \#(score), "event""#)
+            _ = system.receive(
+                Data(payload.utf8), startOf: "Trip", target: nil, knownTypes: ["Trip"], newID: "\(number)",
+                at: Self.now + .seconds(Int64(number)))
+        }
+        #expect(system.ordered.map(\.id) == expected)
+    }
+
+    @Test("activities are there again after a restart, unless the phone is one that loses them")
+    func restart() throws {
+        var system = started()
+        var hasTaken = system.restart(at: Self.now)
+        #expect(!hasTaken)
+        #expect(system.hasLive)
+        system.survivesRestart = false
+        // The choice lies on the disk too.
+        system = try JSONDecoder().decode(ActivitySystem.self, from: JSONEncoder().encode(system))
+        hasTaken = system.restart(at: Self.now)
+        #expect(hasTaken)
+        #expect(system.items.isEmpty)
+        hasTaken = system.restart(at: Self.now)
+        #expect(!hasTaken)
+    }
+
+    @Test("what has passed its eight hours while the phone was off has ended when it is on again")
+    func restartLate() {
+        var system = started()
+        _ = system.restart(at: Self.now + .seconds(9 * 3600))
+        #expect(!system.hasLive)
+        #expect(system.items.first?.changesAt == Self.now + .seconds(12 * 3600))
+        _ = system.restart(at: Self.now + .seconds(12 * 3600))
+        #expect(system.items.isEmpty)
+    }
+
     @Test("the system ends it after eight hours")
     func lifetime() {
         var system = started()
@@ -147,5 +197,10 @@ struct ActivitySystemTests {
         let alert = #", "alert": {"title": "Look", "body": "It is near."}"#
         #expect(received(Self.update(101, alert), in: &system, to: "a") == .updated("a", alerts: true))
         #expect(system.items.first?.alert?.body == "It is near.")
+        #expect(system.items.first?.alertedAt == Self.now)
+        _ = received(Self.update(102, alert), in: &system, to: "a", after: 5)
+        #expect(system.items.first?.alertedAt == Self.now + .seconds(5), "the same words are another alert")
+        _ = received(Self.update(103), in: &system, to: "a", after: 6)
+        #expect(system.items.first?.alertedAt == Self.now + .seconds(5))
     }
 }

@@ -28,8 +28,8 @@ struct ContractTests {
             .openInbox(RichID(number: 7)!),
             .closeContent,
             .openLink, .refreshInbox, .allowActivity(id: "x", always: true), .dismissActivity(id: "x"),
-            .setLiveActivities(on: false), .setFrequentActivityUpdates(on: true), .startActivity(Self.activity),
-            .rotateActivityTokens,
+            .setLiveActivities(on: false), .setFrequentActivityUpdates(on: true), .setActivitiesSurviveRestart(on: false),
+            .startActivity(Self.activity), .rotateActivityTokens,
         ]
         #expect(Set(actions.map(\.name)) == Set(PhoneAction.Name.allCases))
         for action in actions {

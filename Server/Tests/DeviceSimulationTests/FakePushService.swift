@@ -75,12 +75,12 @@ actor FakePushService: SimulatedPushService {
     }
 
     /// A push for a Live Activity, to the token of this name.
-    func push(activity payload: String, to name: String, type: String = "liveactivity") {
+    func push(activity payload: String, to name: String, type: String = "liveactivity", priority: Int = 10) {
         number += 1
-        continuation?.yield(
-            IncomingPush(
-                payload: Data(payload.utf8), pushType: type, apnsID: "apns-\(number)", collapseID: nil, topic: Self.topic,
-                token: activityTokens[name] ?? "dead"))
+        let push = IncomingPush(
+            payload: Data(payload.utf8), pushType: type, apnsID: "apns-\(number)", collapseID: nil, topic: Self.topic,
+            token: activityTokens[name] ?? "dead", priority: priority)
+        if let continuation { continuation.yield(push) } else { stored = push }
     }
 
     func push(_ payload: String, type: String, collapseID: String? = nil, topic: String = FakePushService.topic) {

@@ -40,6 +40,14 @@ struct FakeServer: HTTPTransport {
         return bodies.compactMap { try? JSONDecoder().decode(InstallationUpdate.self, from: $0) }
     }
 
+    /// What was reported of Live Activities, oldest first.
+    var activityReports: [ActivityReport] {
+        let bodies = state.withLockedValue {
+            $0.requests.filter { $0.method == "PUT" && $0.url.path.hasSuffix("/activities") }.compactMap(\.body)
+        }
+        return bodies.compactMap { try? JSONDecoder().decode(ActivityReport.self, from: $0) }
+    }
+
     func setAway(_ isAway: Bool) { state.withLockedValue { $0.isAway = isAway } }
 
     func count(_ method: String, _ ending: String) -> Int {
@@ -69,6 +77,7 @@ struct FakeServer: HTTPTransport {
 
     private static func answer(_ request: TransportRequest, _ state: inout State) -> TransportResponse {
         switch (request.method, request.url.path) {
+        case ("PUT", let path) where path.hasSuffix("/activities"): return json(ActivityReportAnswer(ended: []))
         case ("PUT", _): return signIn(request, &state)
         case ("DELETE", _):
             state.isSigned = false

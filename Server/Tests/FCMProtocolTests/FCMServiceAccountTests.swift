@@ -61,14 +61,15 @@ struct FCMServiceAccountTests {
         #expect(account.keyID == nil)
     }
 
-    @Test("accounts with another key, address or token endpoint are not the same")
+    @Test("accounts with another key, key id, address or token endpoint are not the same")
     func identity() throws {
         func id(_ changes: [String: String?] = [:]) throws -> String { try FCMServiceAccount(keyFile: Self.file(changes)).id }
         let other = try _RSA.Signing.PrivateKey(keySize: .bits2048).pkcs8PEMRepresentation
         let ids = try [
             id(), id(["private_key": other]), id(["client_email": "b@example.com"]), id(["token_uri": "https://b.example/token"]),
+            id(["private_key_id": "3c4d"]),
         ]
-        #expect(Set(ids).count == 4)
+        #expect(Set(ids).count == 5)
         #expect(try id(["project_id": "other"]) == ids[0], "one access token serves all projects of an account")
     }
 
@@ -141,6 +142,13 @@ struct FCMServiceAccountTests {
         let signature = _RSA.Signing.RSASignature(rawRepresentation: try parts(assertion)[2])
         let digest = SHA256.hash(data: Array(signed.utf8))
         #expect(Self.key.publicKey.isValidSignature(signature, for: digest, padding: .insecurePKCS1v1_5))
+    }
+
+    @Test("an assertion of an account that was made of values names the key by the id that was given")
+    func givenKeyID() throws {
+        let account = try FCMServiceAccount(
+            projectID: "shop-1234", privateKey: Self.key.pkcs8PEMRepresentation, clientEmail: Self.email, keyID: "0f1e2d")
+        #expect(try object(try parts(try account.assertion(at: now))[0])["kid"] as? String == "0f1e2d")
     }
 
     @Test("an assertion of an account without a key id has none in its header")

@@ -1,4 +1,4 @@
-"""A real Firefox subscribes at the local push service and gets what the server sends through it.
+"""A real Firefox subscribes at the local push service and gets what the server sends through it, and what pywebpush sends.
 
 Usage: firefox.py <program clarion> <empty folder> [<pushes>]
 Firefox runs without a window. Its page subscribes by itself and posts the subscription here; its service worker posts what it reads.
@@ -16,7 +16,10 @@ import threading
 import time
 import urllib.parse
 
-from web_push_reader import DEADLINE, Server
+from web_push_reader import DEADLINE, SUBJECT, Server
+
+# The push service resets a browser for which more than 150 messages wait.
+UNDER_WAY = 100
 
 PREFERENCES = {
     "dom.push.testing.allowInsecureServerURL": True, "dom.push.enabled": True, "dom.push.connection.enabled": True,
@@ -152,6 +155,14 @@ def emulator(program, folder, port=0):
     raise AssertionError("the push service ended before it listened")
 
 
+def send_as_others(subscription, key, value):
+    """Sends with a library that shares no code with the server."""
+    from pywebpush import webpush
+
+    answer = webpush(subscription, json.dumps(value), key, {"sub": SUBJECT}, ttl=60, timeout=DEADLINE)
+    assert answer.status_code == 201, answer.text
+
+
 def main(program, folder, count=100):
     service, origin, socket = emulator(program, folder + "/emulator")
     site = Site()
@@ -161,8 +172,9 @@ def main(program, folder, count=100):
 
     def send(numbers):
         for number in numbers:
-            server.send({"title": f"Push {number}", "number": number})
+            site.wait("the pushes before", lambda: len(sent) - len(site.of("push")) < UNDER_WAY)
             sent[number] = time.monotonic()
+            server.send({"title": f"Push {number}", "number": number})
 
     def wait(what):
         site.wait(what, lambda: set(sent) <= {report["value"]["number"] for report in site.of("push")})
@@ -170,6 +182,9 @@ def main(program, folder, count=100):
     try:
         subscription = site.wait("the subscription", lambda: site.of("subscribed"))[0]["value"]
         assert subscription["endpoint"].startswith(origin), subscription["endpoint"]
+        send_as_others(subscription, server.key, {"title": "Push of pywebpush", "number": -1})
+        site.wait("the push of pywebpush", lambda: site.of("push"))
+        site.reports.clear()
         server.register("firefox", subscription)
         send(range(count))
         wait("every push")
@@ -180,7 +195,7 @@ def main(program, folder, count=100):
         send(range(count, count + 10))
         firefox.start()
         wait("what was sent while Firefox was away")
-        found = site.wait("the page after the restart", lambda: site.of("known") + site.of("subscribed")[1:])[0]["value"]
+        found = site.wait("the page after the restart", lambda: site.of("known") + site.of("subscribed"))[0]["value"]
         assert found == subscription, "the browser has another subscription after a restart"
         send(range(count + 10, count + 20))
         server.kill()

@@ -156,6 +156,8 @@ def main(program, folder, count=30):
         service, _, _ = emulator(program, folder + "/emulator", push_port)
         # Firefox may have got a push while the server was away, and then shows the texts of the push.
         reported(sent, "delivered")
+        tags = [entry["tag"] for entry in site.ask("shown")]
+        assert len(tags) == len(set(tags)), f"a notification is shown twice: {sorted(tags)}"
         devices = backend.call("GET", "installations")["devices"]
         assert [device["platform"] for device in devices] == ["browser"], devices
         left = site.ask("signOut")

@@ -32,7 +32,7 @@ try {
   const { Clarion, ClarionError } = await import('/clarion.js');
   const clarion = await Clarion.start({
     server: 'BACKEND/', worker: '/worker-of-site.js', page: location.origin + '/', tags: ['news'],
-    onReceive: (id) => report('received', id ?? null), onOpen: (id) => report('opened', id), onSignedOut: () => report('signedOut', 1) });
+    onReceive: (id) => report('received', id ?? null), onOpen: (id) => report('opened', id, clarion), onSignedOut: () => report('signedOut', 1) });
   const registration = await navigator.serviceWorker.ready;
   const stored = () => new Promise((resolve) => {
     const opening = indexedDB.open('clarion', 1);
@@ -72,6 +72,11 @@ try {
     }),
     click: async (data) => { registration.active.postMessage({ test: 'click', ...data }); return 1; },
     reload: async () => { setTimeout(() => location.reload(), 200); return 1; },
+    tapped: async (id) => {
+      setTimeout(() => { history.replaceState(null, '', `#clarion=${id}`); location.reload(); }, 200);
+      return 1;
+    },
+    missing: async () => (await Clarion.start({ server: 'BACKEND/', worker: '/missing.js' })).subscribe(),
   };
   await report('ready', await clarion.state());
   for (;;) {
@@ -351,6 +356,8 @@ def main(program, folder, library):
         state = site.wait("the page", lambda: site.of("ready"))[0]
         check("starts signed out", state["user"] is None and state["isSupported"] and not state["isSubscribed"] and not state["needsHomeScreen"], state)
         check("leaks no global names", site.ask("globals") == [], site.ask("globals"))
+        found = site.ask("missing")
+        check("a service worker that is not there is named", found.get("failed") == "unsupported" and "missing.js" in found["message"], found)
         found = site.ask("inbox")
         check("signed-out calls fail with a code", found.get("failed") == "signed-out" and found["isClarion"], found)
         found = site.ask("signIn", {"name": "Alice", "password": "wrong"})
@@ -441,6 +448,10 @@ def main(program, folder, library):
         site.ask("click", {"kind": "notificationclick", "tag": "clarion-43", "data": {"richId": "43", "user": "Alice"}, "action": "richPushMore"})
         check("a tap reaches the open page", eventually(lambda: "43" in site.of("opened")), site.of("opened"))
         check("and is reported", eventually(lambda: {"opened", "action"} <= set(backend.kinds("43"))), backend.kinds("43"))
+        before = len(site.of("ready"))
+        site.ask("tapped", "49")
+        site.wait("the page that a tap has opened", lambda: site.of("ready")[before:])
+        check("a tap that opens the page reaches code that uses the library", eventually(lambda: "49" in site.of("opened")), site.of("opened"))
         site.ask("click", {"kind": "notificationclose", "tag": "clarion-44", "data": {"richId": "44", "user": "Alice"}})
         check("a dismissal is reported", eventually(lambda: "dismissed" in backend.kinds("44")), backend.kinds("44"))
         def repeated(id):
@@ -496,6 +507,9 @@ def main(program, folder, library):
         check("without the credential", credential not in json.dumps(site.ask("stored")) and credential not in json.dumps(found), site.ask("stored"))
         shown = push("Secret", "42")
         check("then pushes are neutral", shown["title"] == "New notification" and "Secret" not in json.dumps(shown), shown)
+        check("what was shown before is still there", "clarion-48" in [s["tag"] for s in site.ask("shown")], site.ask("shown"))
+        reloaded()
+        check("until a page loads", site.ask("shown") == [], site.ask("shown"))
         found = site.ask("signIn", {"token": "token-bob"})
         check("signs in again at the same installation", found == "bob" and len(backend.installations) == 1, backend.installations)
         backend.credentials.clear()

@@ -10,7 +10,7 @@ struct PageDecisionTests {
     private static let outcomes: [PushOutcome] = [
         .accepted, .gone(since: now + .seconds(-5)), .gone(since: now + .seconds(-50)), .badToken, .rejected(reason: "r"),
         .retry(after: .seconds(3), reason: "r"), .notSent(reason: "r"), .unknown(reason: "r"), .misconfigured(reason: "r"),
-        .unsupported,
+        .unsupported, .delayed(by: .seconds(3), reason: "r"),
     ]
 
     private func member(_ key: Int64, topic: String? = nil) -> TargetPage.Target {
@@ -100,13 +100,15 @@ struct PageDecisionTests {
 
     @Test("for every outcome in every place: each target up to the cursor is tallied once or has a row, none after it has either")
     func everyPage() {
-        for code in 0..<10_000 {
-            let walk = [code % 10, code / 10 % 10, code / 100 % 10, code / 1000].map { Self.outcomes[$0] }
+        let count = Self.outcomes.count
+        for code in 0..<count * count * count * count {
+            let places = [code, code / count, code / count / count, code / count / count / count]
+            let walk = places.map { Self.outcomes[$0 % count] }
             let checkpoint = decide(walk: walk).checkpoint
             let passed = (1...4).filter { SliceKey($0) <= checkpoint.lease.cursor }.count
             let counted = checkpoint.tallies.values.reduce(0, +) + checkpoint.pending.count
             let taken = walk.count { TargetVerdict($0, registeredAt: member(1).registeredAt) != .notSent }
-            // One #expect: ten thousand pages have no time for more.
+            // One #expect: so many pages have no time for more.
             let isRight =
                 counted == passed && checkpoint.lease.walked == passed && checkpoint.settled.isEmpty
                 && checkpoint.pending.count + checkpoint.tallies.values.reduce(0, +) >= taken
@@ -311,6 +313,22 @@ struct PageDecisionTests {
         #expect(decide(walk: [.accepted, later]).checkpoint.wait == nil, "the walk goes on")
         #expect(decide(walk: [.unknown(reason: "r"), later], through: .last).checkpoint.wait == nil, "another try comes first")
         #expect(decide(retries: [(.retry, .accepted)]).checkpoint.wait == nil)
+    }
+
+    @Test("a push that did not leave while others did waits for itself, and expires when its time is over")
+    func delayed() {
+        let away = PushOutcome.delayed(by: .seconds(10), reason: "away")
+        let checkpoint = decide(walk: [away, .accepted, away, .accepted], through: .last).checkpoint
+        #expect(checkpoint.pending.map(\.cause) == [.notSent, .notSent])
+        #expect(checkpoint.pending.allSatisfy { $0.notBefore >= Self.now + .seconds(10) })
+        #expect(checkpoint.disposition == .release(notBefore: Self.now + .seconds(10)), "nothing waits for an answer sooner")
+        #expect(checkpoint.wait == SendWait(.pushService, reason: "away"))
+        let late = decide(walk: [away, .accepted], through: .last, expiresAt: Self.now + .seconds(10)).checkpoint
+        #expect(late.tallies == [.accepted: 1, .expired: 1])
+        #expect(late.reasons == [OutcomeReason(outcome: .expired, reason: "away"): 1])
+        let last = decide(retries: [(.notSent, away)], age: 1_795).checkpoint
+        #expect(last.tallies == [.expired: 1])
+        #expect(RetryTable.Ending(away) == .unreachable)
     }
 
     @Test("a wait that the service asked for is not cut at the horizon: a push without time for it counts at once")

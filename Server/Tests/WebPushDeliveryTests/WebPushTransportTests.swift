@@ -126,6 +126,26 @@ struct WebPushTransportTests {
         #expect(Array(await transport.send(batch([wrong]))) == [.rejected(reason: "status 403")])
     }
 
+    @Test("a push service that takes nothing of this server keeps its own pushes, while another one takes its")
+    func refusesAlone() async throws {
+        service.follow { request in
+            .answered(
+                WebPushAnswer(status: request.address.host == "fcm.googleapis.com" ? 403 : 201, now: Timestamp(seconds: 0)))
+        }
+        let outcomes = try await outcomes([SampleBrowser(Self.google + "a").token, SampleBrowser(Self.mozilla + "b").token])
+        #expect(outcomes == [.delayed(by: .seconds(300), reason: "status 403"), .accepted])
+    }
+
+    @Test("a push that is wrong with one key and refused with another is no reason to wait for the operator")
+    func wrongPush() async throws {
+        let older = keys[1]
+        service.follow { request in
+            let isOlder = request.headers.contains { $0.value.hasSuffix(", k=\(older.publicText)") }
+            return .answered(WebPushAnswer(status: isOlder ? 403 : 400, now: Timestamp(seconds: 0)))
+        }
+        #expect(try await outcomes([SampleBrowser(Self.google + "a").token]) == [.rejected(reason: "status 403")])
+    }
+
     @Test("where a push service answers 400 to a wrong key, the next one is tried as well")
     func badRequest() async throws {
         let older = keys[1]
@@ -143,8 +163,73 @@ struct WebPushTransportTests {
                 ? .notSent(reason: "away") : .answered(WebPushAnswer(status: 201, now: Timestamp(seconds: 0)))
         }
         let (away, near) = (SampleBrowser(Self.google + "a").token, SampleBrowser(Self.mozilla + "b").token)
-        #expect(try await outcomes([away, near]) == [.retry(after: .seconds(10), reason: "away"), .accepted])
-        #expect(try await outcomes([away]) == [.retry(after: .seconds(10), reason: "away")], "it has never answered")
+        #expect(try await outcomes([away, near]) == [.delayed(by: .seconds(10), reason: "away"), .accepted])
+        #expect(try await outcomes([away]) == [.delayed(by: .seconds(10), reason: "away")], "it has never answered")
+    }
+
+    private static let failures: [WebPushReply] = [
+        .notSent(reason: "away"), .unknown(reason: "no answer in time"),
+        .answered(WebPushAnswer(status: 503, now: Timestamp(seconds: 0))),
+    ]
+
+    @Test("after three failures in a row a push service gets one push in ten seconds, until it serves one", arguments: failures)
+    func failing(reply: WebPushReply) async throws {
+        let transport = try transport()
+        let token = SampleBrowser(Self.google + "a").token
+        service.follow { _ in reply }
+        for _ in 0..<3 { _ = await transport.send(batch([token])) }
+        #expect(service.requests.count == 3)
+        let near = SampleBrowser(Self.mozilla + "b").token
+        service.follow { _ in .answered(WebPushAnswer(status: 201, now: Timestamp(seconds: 0))) }
+        let reason = "the last pushes to this push service failed"
+        #expect(
+            Array(await transport.send(batch([token, near]))) == [.delayed(by: .seconds(10), reason: reason), .accepted])
+        #expect(service.requests.count == 4)
+        clock.advance(by: .seconds(10))
+        service.follow { _ in reply }
+        _ = await transport.send(batch([token]))
+        _ = await transport.send(batch([token]))
+        #expect(service.requests.count == 5)
+        clock.advance(by: .seconds(10))
+        service.follow { _ in .answered(WebPushAnswer(status: 201, now: Timestamp(seconds: 0))) }
+        #expect(Array(await transport.send(batch([token]))) == [.accepted])
+        #expect(Array(await transport.send(batch([token, token]))) == [.accepted, .accepted])
+    }
+
+    @Test("a push service that does not answer takes little of a batch from the others")
+    func hanging() async throws {
+        service.follow { request in
+            request.address.host == "fcm.googleapis.com"
+                ? .unknown(reason: "no answer in time") : .answered(WebPushAnswer(status: 201, now: Timestamp(seconds: 0)))
+        }
+        let hanging = (0..<200).map { SampleBrowser(Self.google + "\($0)").token }
+        let outcomes = try await outcomes(hanging + [SampleBrowser(Self.mozilla + "b").token])
+        #expect(outcomes.last == .accepted)
+        #expect(outcomes.count { if case .delayed = $0 { true } else { false } } >= 100)
+        #expect(service.requests.count < 100)
+    }
+
+    @Test("what is too fast for a push service, and what it refuses, is no failure of it")
+    func noFailure() async throws {
+        let transport = try transport()
+        let token = SampleBrowser(Self.google + "a").token
+        for status in [429, 404, 413] {
+            service.follow { _ in .answered(WebPushAnswer(status: status, now: Timestamp(seconds: 0))) }
+            for _ in 0..<4 { _ = await transport.send(batch([token])) }
+        }
+        #expect(service.requests.count == 12)
+    }
+
+    @Test("an answer may take ten seconds, and nothing leaves without the time for one")
+    func time() async throws {
+        let clock = clock
+        service.follow { _ in
+            clock.advance(by: .seconds(14))
+            return .answered(WebPushAnswer(status: 403, now: Timestamp(seconds: 0)))
+        }
+        let outcomes = try await outcomes([SampleBrowser(Self.google + "a").token])
+        #expect(outcomes == [.notSent(reason: "no time was left for it")], "six of twenty seconds are left for the second key")
+        #expect(service.deadlines == [.seconds(10)])
     }
 
     @Test("a push service that has answered before and is away makes the send wait")
@@ -226,6 +311,7 @@ private struct SampleBrowser {
 private final class ScriptedPushService: WebPushSending {
     private struct State {
         var requests: [WebPushRequest] = []
+        var deadlines: [Duration] = []
         var answer: @Sendable (WebPushRequest) -> WebPushReply = { _ in
             .answered(WebPushAnswer(status: 201, now: Timestamp(seconds: 0)))
         }
@@ -236,6 +322,7 @@ private final class ScriptedPushService: WebPushSending {
     private let state = Mutex(State())
 
     var requests: [WebPushRequest] { state.withLock { $0.requests } }
+    var deadlines: [Duration] { state.withLock { $0.deadlines } }
     var mostAtOnce: Int { state.withLock { $0.mostAtOnce } }
 
     func follow(_ answer: @escaping @Sendable (WebPushRequest) -> WebPushReply) { state.withLock { $0.answer = answer } }
@@ -243,6 +330,7 @@ private final class ScriptedPushService: WebPushSending {
     func post(_ request: WebPushRequest, within deadline: Duration) async -> WebPushReply {
         let answer = state.withLock { state in
             state.requests.append(request)
+            state.deadlines.append(deadline)
             state.underWay += 1
             state.mostAtOnce = max(state.mostAtOnce, state.underWay)
             return state.answer

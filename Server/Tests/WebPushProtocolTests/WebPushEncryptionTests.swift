@@ -73,6 +73,23 @@ struct WebPushEncryptionTests {
         }
     }
 
+    @Test(
+        "a record ends as the last one does, with or without padding",
+        arguments: [
+            ([7, 2], [7]), ([7, 2, 0, 0], [7]), ([2], []), ([7, 1], nil), ([7, 2, 1], nil), ([0, 0], nil), ([7, 0], nil),
+        ] as [([UInt8], [UInt8]?)])
+    func delimiter(record: [UInt8], message: [UInt8]?) throws {
+        let secret = try bytes(Vector.secret)
+        let key = try P256.KeyAgreement.PrivateKey(rawRepresentation: try bytes(Vector.receiverKey))
+        let body = try WebPushEncryption.body(
+            sealing: record, for: try subscription(), key: P256.KeyAgreement.PrivateKey(), salt: Array(repeating: 9, count: 16))
+        if let message {
+            #expect(try WebPushEncryption.message(in: body, for: key, secret: secret) == message)
+        } else {
+            #expect(throws: WebPushBodyFault.delimiter) { try WebPushEncryption.message(in: body, for: key, secret: secret) }
+        }
+    }
+
     @Test("a body that breaks a rule of its form is named by the rule")
     func malformed() throws {
         let body = try bytes(Vector.body)
@@ -108,6 +125,19 @@ struct WebPushSubscriptionTests {
     func token(isKeyKnown: Bool) throws {
         let subscription = try made(key: isKeyKnown ? VAPIDKey().id : nil)
         #expect(WebPushSubscription(token: subscription.token) == subscription)
+    }
+
+    @Test("neither a subscription nor a push prints more than its push service")
+    func printed() throws {
+        let subscription = try made()
+        let headers = WebPushHeaders(expiresAt: 0, priority: 10, collapseID: nil, now: Timestamp(seconds: 0))
+        let request = try WebPushRequest([1], to: subscription, headers: headers, authorization: "vapid t=secret, k=x")
+        for value in [subscription, request] as [Any] {
+            var text = "\(value) \(String(reflecting: value))"
+            dump(value, to: &text)
+            #expect(text.contains("push.example.net"))
+            for secret in ["/p/1", "BCVxsr7N", "BTBZMqHH", "secret", "37"] { #expect(!text.contains(secret)) }
+        }
     }
 
     @Test("both alphabets of Base64 are read, with padding and without")

@@ -22,4 +22,9 @@ struct Base64URLTests {
         "takes one spelling of each",
         arguments: ["A", "AAAAA", "AB", "-_9", "+/8", "AA==", "AAA=", "AA AA", "AAAA\n", "AAAÄ", "AA.A", "AA\0A", "====", "é"])
     func refuses(_ text: String) { #expect(Base64URL.bytes(of: text) == nil) }
+
+    @Test(
+        "other spellings become that one",
+        arguments: [("-_8", "-_8"), ("+/8=", "-_8"), ("AA==", "AA"), ("", ""), ("Ä+", "Ä-")])
+    func plain(_ text: String, _ plain: String) { #expect(Base64URL.plain(text) == plain) }
 }

@@ -70,9 +70,10 @@ extension RichPushEngine {
             if case .failure(let error) = warmed { fail(envelope.id, error, in: session) }
             if !envelope.hasAlert {
                 let picture = await picture(for: entry, warmed: try? warmed.get(), in: session, within: deadline)
-                await present(entry, with: picture, thread: envelope.words?.thread, in: session)
+                await present(entry, with: picture, envelope.words, in: session)
             }
-            await updateBadge(in: session)
+            // The sender's own number stands until something is read.
+            if envelope.words?.badge == nil { await updateBadge(in: session) }
             return if case .failure = warmed { .failed } else { .newData }
         } catch {
             return await fallBack(envelope, error, in: session)
@@ -139,6 +140,7 @@ extension RichPushEngine {
         if let words = envelope.words {
             (content.title, content.subtitle) = (words.title ?? "", words.subtitle ?? "")
             (content.body, content.thread) = (words.body ?? "", words.thread)
+            (content.sound, content.badge) = (words.sound, words.badge)
         }
         // Text beside a seal was not sealed.
         let isEmpty = envelope.words == nil && envelope.message.isEmpty
@@ -164,10 +166,10 @@ extension RichPushEngine {
     static func identifier(_ id: RichID) -> String { "rich-\(id)" }
 
     /// Shows a silent push: a question while the user looks at the app, otherwise a local notification.
-    func present(_ entry: InboxEntry, with content: CachedContent?, thread: String?, in session: Session) async {
+    func present(_ entry: InboxEntry, with content: CachedContent?, _ words: PushWords?, in session: Session) async {
         var notification = NotificationContent(
-            title: entry.title ?? "", subtitle: entry.subtitle ?? "", body: entry.message, thread: thread,
-            category: PushEnvelope.category)
+            title: entry.title ?? "", subtitle: entry.subtitle ?? "", body: entry.message, thread: words?.thread,
+            category: PushEnvelope.category, badge: words?.badge, sound: words?.sound)
         if let content { notification.attachment = attachments.attachment(for: content, altText: entry.altText, in: session) }
         guard await show(notification, of: entry.id, kind: entry.kind, in: session) else { return }
         try? records.markShown(entry.id, of: session.id)
@@ -185,7 +187,7 @@ extension RichPushEngine {
             return true
         }
         var notification = LocalNotification(identifier: Self.identifier(id), richID: id, kind: kind, content: content)
-        notification.content.badge = try? inbox(of: session).unread
+        if content.badge == nil { notification.content.badge = try? inbox(of: session).unread }
         let isShown = await post(notification)
         guard isShown, self.session?.id != session.id else { return isShown }
         // The user signed out while the system took it, perhaps after everything shown was removed.

@@ -16,6 +16,9 @@ public struct NotificationContent: Hashable, Sendable, Codable {
     public var category: String?
     /// Absolute; absent leaves the icon as it is.
     public var badge: Int?
+    /// The sound that a push of data alone names, `default` for the usual one; without one its notification is silent. iOS reads the sound of
+    /// a push itself.
+    public var sound: String?
     public var attachment: NotificationAttachment?
     /// Whether it replaces text that may be another user's. The mark travels with the notification, so that each process recognises it
     /// in any language.
@@ -24,7 +27,7 @@ public struct NotificationContent: Hashable, Sendable, Codable {
     /// Creates content; empty texts are not shown.
     public init(
         title: String = "", subtitle: String = "", body: String, thread: String? = nil, category: String? = nil,
-        badge: Int? = nil, attachment: NotificationAttachment? = nil, isNeutral: Bool = false
+        badge: Int? = nil, sound: String? = nil, attachment: NotificationAttachment? = nil, isNeutral: Bool = false
     ) {
         self.title = title
         self.subtitle = subtitle
@@ -32,12 +35,16 @@ public struct NotificationContent: Hashable, Sendable, Codable {
         self.thread = thread
         self.category = category
         self.badge = badge
+        self.sound = sound
         self.attachment = attachment
         self.isNeutral = isNeutral
     }
 
-    /// The same without anything of its user: this text, and what the system needs to show the buttons.
-    func neutral(_ text: String) -> NotificationContent { NotificationContent(body: text, category: category, isNeutral: true) }
+    /// The same without anything of its user: this text, and what the system needs to show the buttons. The usual sound replaces the
+    /// sender's own, which may reveal whom it is for.
+    func neutral(_ text: String) -> NotificationContent {
+        NotificationContent(body: text, category: category, sound: sound.map { _ in "default" }, isNeutral: true)
+    }
 
     /// Whether it is marked as neutral, or shows this text and nothing else, as a sender's neutral push does.
     func saysOnly(_ text: String) -> Bool {

@@ -49,14 +49,16 @@ extension AndroidPhone {
             return story.record(.held, nil, "No user is signed in, so the app shows nothing", push: message.id)
         }
         let content = NotificationContent(
-            title: words.title ?? "", subtitle: words.subtitle ?? "", body: words.body ?? "", thread: words.thread)
+            title: words.title ?? "", subtitle: words.subtitle ?? "", body: words.body ?? "", thread: words.thread,
+            badge: words.badge, sound: words.sound)
         try? post(content, id: message.id, richID: nil, kind: nil, by: "the app")
     }
 
     /// A message with a notification, which the system shows itself while the app is in the background.
     private func show(_ message: AndroidMessage) {
         let stated = { (name: String) in if case .text(let text)? = message.notification?.members?[name] { text } else { "" } }
-        let content = NotificationContent(title: stated("title"), body: stated("body"))
+        // The channel of the app decides what is heard.
+        let content = NotificationContent(title: stated("title"), body: stated("body"), sound: "default")
         try? post(content, id: message.id, richID: PushEnvelope(data: message.data)?.id, kind: nil, by: "the system")
     }
 
@@ -85,7 +87,7 @@ extension AndroidPhone {
 
     // MARK: The notification shade
 
-    /// Shows a notification, over the app too: with a banner unless the phone is locked.
+    /// Shows a notification, over the app too: with a banner unless the phone is locked. The story has the sound that it plays.
     func post(
         _ content: NotificationContent, id: String, richID: RichID?, kind: ContentKind?, by shower: String
     ) throws(PresentationError) {
@@ -95,9 +97,11 @@ extension AndroidPhone {
         }
         let entry = NoticeList.Entry(content, id: id, richID: richID, kind: kind, at: clock.now, on: shelf)
         for gone in list.add(entry) { shelf.remove(gone.file) }
+        if let badge = content.badge { setBadge(badge) }
         if !view.locked { hangBanner(entry.notice) }
         let attachment = entry.file == nil ? "no" : entry.notice.mediaType ?? "yes"
-        story.record(.shown, richID, "The phone shows the notification", ["by": shower, "attachment": attachment])
+        let detail = ["by": shower, "attachment": attachment, "sound": content.sound ?? "none"]
+        story.record(.shown, richID, "The phone shows the notification", detail)
         // Without one, FCM takes high priority away over time (Reference/FCM.md#6-1).
         try? device.act(.showNotification)
         publish()

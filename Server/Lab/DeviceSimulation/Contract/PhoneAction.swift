@@ -64,6 +64,8 @@ public enum PhoneAction: Hashable, Sendable {
     case setLiveActivities(on: Bool)
     /// The user's switch for more frequent updates of Live Activities.
     case setFrequentActivityUpdates(on: Bool)
+    /// Whether Live Activities are there again after a restart of the phone.
+    case setActivitiesSurviveRestart(on: Bool)
     /// The user follows something in the app, which then starts a Live Activity itself, as the server described it.
     case startActivity(ActivityStatus)
     /// The system gives every token of Live Activities anew, as it does now and then.
@@ -101,7 +103,8 @@ public enum PhoneAction: Hashable, Sendable {
         case setDoze, setWakeBudget
         case setPreviews, tapNotification, moreNotification, dismissNotification, replyNotification, clearNotifications
         case alertOK, alertMore, openInbox, closeContent, openLink, refreshInbox
-        case allowActivity, dismissActivity, setLiveActivities, setFrequentActivityUpdates, startActivity, rotateActivityTokens
+        case allowActivity, dismissActivity, setLiveActivities, setFrequentActivityUpdates, setActivitiesSurviveRestart
+        case startActivity, rotateActivityTokens
     }
 
     /// The name of this action.
@@ -146,6 +149,7 @@ public enum PhoneAction: Hashable, Sendable {
         case .dismissActivity: .dismissActivity
         case .setLiveActivities: .setLiveActivities
         case .setFrequentActivityUpdates: .setFrequentActivityUpdates
+        case .setActivitiesSurviveRestart: .setActivitiesSurviveRestart
         case .startActivity: .startActivity
         case .rotateActivityTokens: .rotateActivityTokens
         }
@@ -201,6 +205,7 @@ extension PhoneAction: Codable {
         case .openInbox: .openInbox(try values.decode(RichID.self, forKey: .richID))
         case .setLiveActivities: .setLiveActivities(on: try values.decode(Bool.self, forKey: .on))
         case .setFrequentActivityUpdates: .setFrequentActivityUpdates(on: try values.decode(Bool.self, forKey: .on))
+        case .setActivitiesSurviveRestart: .setActivitiesSurviveRestart(on: try values.decode(Bool.self, forKey: .on))
         case .startActivity: .startActivity(try values.decode(ActivityStatus.self, forKey: .activity))
         case .dismissActivity: .dismissActivity(id: try values.decode(String.self, forKey: .id))
         case .allowActivity:
@@ -222,7 +227,8 @@ extension PhoneAction: Codable {
         case .setNetwork(let offline): try values.encode(offline, forKey: .offline)
         case .setConnection(let connection): try values.encode(connection, forKey: .connection)
         case .setBackgroundRefresh(let on), .setAlerts(let on), .setFocus(let on), .setLowPower(let on), .setDoze(let on),
-            .setWakeBudget(let on), .setLiveActivities(let on), .setFrequentActivityUpdates(let on):
+            .setWakeBudget(let on), .setLiveActivities(let on), .setFrequentActivityUpdates(let on),
+            .setActivitiesSurviveRestart(let on):
             try values.encode(on, forKey: .on)
         case .setPermission(let permission): try values.encode(permission, forKey: .permission)
         case .setPreviews(let whenUnlocked): try values.encode(whenUnlocked, forKey: .whenUnlocked)

@@ -56,6 +56,8 @@ public struct PhoneSnapshot: Hashable, Sendable, Codable {
     public var liveActivities = true
     /// Whether the user lets them have more frequent updates.
     public var frequentActivityUpdates = false
+    /// Whether they are there again after a restart.
+    public var activitiesSurviveRestart = true
     /// The Live Activities, the most relevant first.
     public var activities: [Activity] = []
     /// The phone's clock.
@@ -193,6 +195,9 @@ public struct PhoneSnapshot: Hashable, Sendable, Codable {
         /// How it stands.
         public enum Phase: String, Sendable, Codable, CaseIterable { case active, stale, ended }
 
+        /// What brings its changes: pushes to its token, pushes over a channel, or none while it has no token.
+        public enum Updates: String, Sendable, Codable, CaseIterable { case token, channel, none }
+
         /// The alert of a push.
         public struct Alert: Hashable, Sendable, Codable {
             public var title: String
@@ -210,8 +215,19 @@ public struct PhoneSnapshot: Hashable, Sendable, Codable {
         public var phase: Phase
         /// Whether the card asks the user if it may go on.
         public var asks: Bool
+        /// What the newest push with an alert said. A phone shows no words of it: it opens the Dynamic Island.
         public var alert: Alert?
+        public var alertedAt: Timestamp?
+        /// Which of several comes first: the highest, and of equals the one that started first.
+        public var relevance: Double
         public var startedAt: Timestamp
+        /// When its content is out of date.
+        public var staleAt: Timestamp?
+        /// When the system ends it, at the latest; of one that has ended, when its card goes.
+        public var changesAt: Timestamp?
+        public var updates: Updates
+        /// Whether a change waits while the phone saves power.
+        public var delayed: Bool
         /// The rich notification whose picture the card shows; absent while it is not on the phone.
         public var picture: RichID?
     }

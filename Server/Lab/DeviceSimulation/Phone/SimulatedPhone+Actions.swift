@@ -36,8 +36,8 @@ extension SimulatedPhone {
         case .openInbox(let richID): try await openInbox(richID)
         case .closeContent: closeContent()
         case .openLink: try openLink()
-        case .allowActivity, .dismissActivity, .setLiveActivities, .setFrequentActivityUpdates, .startActivity,
-            .rotateActivityTokens:
+        case .allowActivity, .dismissActivity, .setLiveActivities, .setFrequentActivityUpdates, .setActivitiesSurviveRestart,
+            .startActivity, .rotateActivityTokens:
             try await use(activity: action)
         }
     }
@@ -78,6 +78,7 @@ extension SimulatedPhone {
         default: break
         }
         try await happen(.settings(settings))
+        if action == .setLowPower(on: false) { endPowerSaving() }
     }
 
     private func setConnection(_ wanted: PhoneSnapshot.Network) async {

@@ -153,9 +153,9 @@ extension SimulatedPhone {
     /// The pictures that the activities name.
     var activityPictures: Set<RichID> { Set(activities.items.compactMap(\.picture)) }
 
-    /// Where the app has put the picture of an activity for the one who draws it; `nil` while it has not.
+    /// Where the app has put the picture of an activity for the one who draws it; `nil` while it has not, and while it cannot be read.
     func activityPicture(of id: String) -> (id: RichID, file: URL)? {
-        guard let picture = activities.items.first(where: { $0.id == id })?.picture else { return nil }
+        guard protected.isAvailable, let picture = activities.items.first(where: { $0.id == id })?.picture else { return nil }
         let content = configuration.folder.appendingPathComponent("group/content")
         let file = FileContentCache.sharedPicture(of: picture, in: content)
         return FileManager.default.fileExists(atPath: file.path) ? (picture, file) : nil
@@ -182,6 +182,7 @@ extension SimulatedPhone {
             activities.isEnabled = on
             if !on { activities.removeAll() }
         case .setFrequentActivityUpdates(let on): activities.allowsFrequentUpdates = on
+        case .setActivitiesSurviveRestart(let on): activities.survivesRestart = on
         case .rotateActivityTokens:
             for name in activityTokens.keys {
                 let token = try? await service.register(
@@ -191,7 +192,35 @@ extension SimulatedPhone {
         default: break
         }
         showActivities()
-        await wakeForActivities()
+        if case .dismissActivity = action { await reportIfRunning() } else { await wakeForActivities() }
+        showActivities()
+    }
+
+    /// The system starts no app for what the user removes: the server hears of it from an app that runs, or when it runs next.
+    private func reportIfRunning() async {
+        await giveActivityTokens()
+        guard system.process.state != .suspended else { return }
+        await engine?.activitiesChanged()
+    }
+
+    /// The phone was switched off and on. For activities that are there again the system starts the app, also before the first unlock:
+    /// then the app can read nothing, so it reports nothing and deletes nothing (Reference/LiveActivities.md#3-3).
+    func restartActivities() async {
+        if activities.restart(at: clock.now) {
+            story.record(.held, nil, "The restart has taken the Live Activities away; the app reports that when it runs next")
+            await giveActivityTokens()
+        } else if activities.hasLive {
+            await wakeForActivities()
+            let isWoken = system.process.isRunning
+            let sentence = "The Live Activities are there again after the restart"
+            story.record(isWoken ? .woken : .held, nil, sentence + (isWoken ? ", and the system starts the app for them" : ""))
+        }
+        showActivities()
+    }
+
+    /// What waited while the phone saved power is shown.
+    func endPowerSaving() {
+        activities.endPowerSaving(at: clock.now)
         showActivities()
     }
 
@@ -266,11 +295,14 @@ extension SimulatedPhone {
     /// As the display shows them: the most relevant first.
     var shownActivities: [PhoneSnapshot.Activity] {
         let now = clock.now
-        return activities.items.sorted { ($0.relevance, $1.startedAt) > ($1.relevance, $0.startedAt) }.map { item in
+        return activities.ordered.map { item in
+            let hasToken = activityTokens[ActivityToken.update(item.id)] != nil
             var shown = PhoneSnapshot.Activity(
                 id: item.id, number: item.number, type: item.type, attributes: item.attributes, state: item.state,
                 phase: item.endedAt != nil ? .ended : item.isStale(at: now) ? .stale : .active, asks: !item.isAllowed,
-                alert: item.alert, startedAt: item.startedAt)
+                alert: item.alert, alertedAt: item.alertedAt, relevance: item.relevance, startedAt: item.startedAt,
+                staleAt: item.staleAt, changesAt: item.changesAt,
+                updates: item.channel != nil ? .channel : hasToken ? .token : .none, delayed: activities.isDelayed(item.id))
             shown.picture = activityPicture(of: item.id)?.id
             return shown
         }

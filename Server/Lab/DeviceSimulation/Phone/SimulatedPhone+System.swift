@@ -122,6 +122,7 @@ extension SimulatedPhone {
         view.unread = 0
         publish()
         if network.isOn { connect() }
+        await restartActivities()
     }
 
     /// The app is removed, put there anew, or comes from a backup.

@@ -180,6 +180,7 @@ public actor SimulatedPhone: PhoneDisplay {
         snapshot.network = network.connection
         snapshot.liveActivities = activities.isEnabled
         snapshot.frequentActivityUpdates = activities.allowsFrequentUpdates
+        snapshot.activitiesSurviveRestart = activities.survivesRestart
         snapshot.activities = shownActivities
         snapshot.screen = snapshot.locked ? .lock : system.process.isInFront ? appScreen : .home
         snapshot.notifications = list.entries.map(visible)

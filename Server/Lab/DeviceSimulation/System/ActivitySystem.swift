@@ -28,8 +28,11 @@ struct ActivitySystem: Hashable, Sendable, Codable {
         var channel: String?
         /// Whether the user has answered the question whether the app may go on. Until then there is no update token.
         var isAllowed: Bool
-        /// The alert of the newest push that had one.
+        /// The alert of the newest push that had one, and when it came.
         var alert: PhoneSnapshot.Activity.Alert?
+        var alertedAt: Timestamp?
+        /// When the system ends it, at the latest; of one that has ended, when its card goes.
+        var changesAt: Timestamp? { endedAt == nil ? startedAt + ActivitySystem.lifetime : removedAt }
 
         /// The number that the server put into the attributes.
         var number: Int64? { attributes.members?[ActivityKey.id]?.wholeNumber }
@@ -94,6 +97,24 @@ struct ActivitySystem: Hashable, Sendable, Codable {
     /// Whether the user has answered the question once for all.
     var isAlwaysAllowed = false
     private(set) var items: [Item] = []
+    /// Absent in what an older phone has kept.
+    private var endsAtRestart: Bool?
+
+    /// Whether activities are there again when the phone was switched off and on. Users saw that; Apple does not promise it
+    /// (Reference/LiveActivities.md#3-3).
+    var survivesRestart: Bool {
+        get { endsAtRestart != true }
+        set { endsAtRestart = !newValue }
+    }
+
+    /// Whether there is one that pushes may still change.
+    var hasLive: Bool { items.contains { $0.endedAt == nil } }
+
+    /// As the system orders them: the most relevant first, and of equals the one that started first.
+    var ordered: [Item] { items.sorted { ($0.relevance, $1.startedAt) > ($1.relevance, $0.startedAt) } }
+
+    /// Whether an update waits while the phone saves power.
+    func isDelayed(_ id: String) -> Bool { delayed.contains { $0.target == id } }
 
     /// The channels that the phone has to follow.
     var channels: Set<String> { Set(items.filter { $0.endedAt == nil }.compactMap(\.channel)) }
@@ -133,6 +154,12 @@ struct ActivitySystem: Hashable, Sendable, Codable {
         return .delayed
     }
 
+    /// The phone saves power no more: what waited is shown now.
+    mutating func endPowerSaving(at now: Timestamp) {
+        for index in delayed.indices { delayed[index].dueAt = now }
+        expire(at: now)
+    }
+
     /// Shows what has waited long enough.
     private mutating func showDelayed(at now: Timestamp) {
         let due = delayed.filter { $0.dueAt <= now }
@@ -156,7 +183,7 @@ struct ActivitySystem: Hashable, Sendable, Codable {
         guard items.count(where: { $0.endedAt == nil }) < Self.maximumCount else { return .dropped(.tooMany) }
         var item = Item(
             id: newID, type: name, attributes: attributes, state: state, stamp: stamp, startedAt: now, isAllowed: isAlwaysAllowed)
-        item.alert = alert
+        (item.alert, item.alertedAt) = (alert, now)
         if case .text(let channel)? = aps["input-push-channel"] { item.channel = channel }
         item.take(aps)
         items.append(item)
@@ -171,7 +198,7 @@ struct ActivitySystem: Hashable, Sendable, Codable {
         (items[index].state, items[index].stamp) = (state, stamp)
         items[index].take(aps)
         let alert = Self.alert(in: aps)
-        if let alert { items[index].alert = alert }
+        if let alert { (items[index].alert, items[index].alertedAt) = (alert, now) }
         guard aps["event"] == .text("end") else { return .updated(items[index].id, alerts: alert != nil) }
         items[index].endedAt = now
         let latest = now + Self.afterlife
@@ -211,6 +238,14 @@ struct ActivitySystem: Hashable, Sendable, Codable {
     /// The app is gone, or the user has switched its activities off.
     mutating func removeAll() { items = [] }
 
+    /// The phone was switched off and on. Returns whether that has taken anything away.
+    mutating func restart(at now: Timestamp) -> Bool {
+        expire(at: now)
+        guard !survivesRestart, !items.isEmpty else { return false }
+        removeAll()
+        return true
+    }
+
     /// Ends what has lived too long, and removes what has been there long enough.
     mutating func expire(at now: Timestamp) {
         for index in items.indices where items[index].endedAt == nil && items[index].startedAt + Self.lifetime <= now {
@@ -223,13 +258,8 @@ struct ActivitySystem: Hashable, Sendable, Codable {
 
     /// When something changes by itself next.
     func nextChange(after now: Timestamp) -> Timestamp? {
-        items.flatMap { item in
-            [
-                item.endedAt == nil ? item.startedAt + Self.lifetime : nil, item.endedAt == nil ? item.staleAt : nil,
-                item.removedAt,
-            ]
-        }
-        .compactMap(\.self).filter { $0 > now }.min().map { min($0, delayed.map(\.dueAt).min() ?? $0) }
+        items.flatMap { [$0.changesAt, $0.endedAt == nil ? $0.staleAt : nil] }
+            .compactMap(\.self).filter { $0 > now }.min().map { min($0, delayed.map(\.dueAt).min() ?? $0) }
     }
 
     private static func alert(in aps: [String: JSONValue]) -> PhoneSnapshot.Activity.Alert? {

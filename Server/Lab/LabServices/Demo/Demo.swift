@@ -262,7 +262,10 @@ extension Settings {
             "CLARION_PUSH_DEADLINE": "10s", "CLARION_SHUTDOWN_DEADLINE": "5s", "CLARION_FREQUENCY_CAPS": "marketing=20/1d",
             "CLARION_USER_QUIET_HOURS": "true", "CLARION_WEB_PUSH_SUBJECT": demoSubject,
             "CLARION_WEB_PUSH_KEYS": webPushKey,
+            "CLARION_WEB_PUSH_NETWORKS": "127.0.0.0/8",
         ]
+        // A local push service on this machine too, for a Firefox that has it.
+        environment["CLARION_WEB_PUSH_HOSTS"] = (WebPushSettings.knownHosts + ["127.0.0.1"]).joined(separator: ",")
         environment["CLARION_APNS_MANAGEMENT_PORT"] = managementPort.map(String.init)
         if let fcm {
             environment["CLARION_FCM_HOST"] = "127.0.0.1"

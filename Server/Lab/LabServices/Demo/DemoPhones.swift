@@ -135,6 +135,6 @@ extension IncomingPush {
         self.init(
             payload: Data(push.payload), pushType: push.pushType?.rawValue ?? "alert",
             apnsID: push.apnsID.uuidString.lowercased(), collapseID: push.collapseID, topic: push.bundleID, token: push.token,
-            channel: push.channelID)
+            channel: push.channelID, priority: push.priority)
     }
 }

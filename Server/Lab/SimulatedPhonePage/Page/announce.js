@@ -1,4 +1,4 @@
-// The live region for screen readers: each new notification, with its phone.
+// The live region for screen readers: each new notification and each alert of a Live Activity, with its phone.
 import { h } from "./dom.js";
 import { state } from "./state.js";
 
@@ -7,12 +7,16 @@ let message = "";
 
 export function announce() {
   for (const phone of state.phones) {
-    const newest = phone.snapshot?.notifications[0];
-    const key = newest ? `${newest.id} ${newest.at}` : "";
-    if (announced.get(phone.id) === key) continue;
-    const isFirstLook = !announced.has(phone.id);
-    announced.set(phone.id, key);
-    if (newest && !isFirstLook) message = `${phone.name}: ${newest.title}. ${newest.body}`;
+    if (!phone.snapshot) continue;
+    const newest = newestOf(phone.snapshot);
+    const before = announced.get(phone.id);
+    announced.set(phone.id, Math.max(newest.at, before ?? 0));
+    if (before !== undefined && newest.at > before) message = `${phone.name}: ${newest.title}. ${newest.body}`;
   }
   return h("p", null, message);
+}
+
+function newestOf(snapshot) {
+  const alerts = (snapshot.activities || []).filter(({ alertedAt }) => alertedAt).map(({ alert, alertedAt }) => ({ ...alert, at: alertedAt }));
+  return [...snapshot.notifications.slice(0, 1), ...alerts].reduce((one, other) => (other.at > one.at ? other : one), { at: 0 });
 }

@@ -4,6 +4,7 @@ import { icon } from "./icons.js";
 import { state, changed } from "./state.js";
 import { call, setFaults } from "./connection.js";
 import { toast } from "./toast.js";
+import { activityList } from "./activities.js";
 
 const PROCESS_WORDS = {
   active: "on the display", inactive: "on the display, covered", background: "running in the background",
@@ -24,7 +25,7 @@ export function controls() {
   const { snapshot } = phone;
   return h("div", { class: "controls-card" },
     h("h2", null, phone.name),
-    h("p", { class: "controls-state", "data-testid": "phone-state" }, h("span", null, stateWords(snapshot))),
+    h("p", { class: "controls-state", "data-testid": "phone-state" }, h("span", null, stateWords(snapshot)), restartNote(phone)),
     h("div", { class: "button-grid" },
       button("home", "Home", () => leave(phone, "home"), "control-home", snapshot.locked),
       snapshot.locked
@@ -38,6 +39,7 @@ export function controls() {
     h("details", { class: "more-switches", "data-testid": "more-states" },
       h("summary", null, "More states"),
       h("div", { class: "switches" }, moreSwitches(phone))),
+    activityList(phone),
     phone.faults && faults(phone));
 }
 
@@ -46,6 +48,14 @@ function stateWords(snapshot) {
   if (snapshot.dozing) return "The phone lies in Doze";
   const words = `App ${PROCESS_WORDS[snapshot.process] || snapshot.process}`;
   return snapshot.beforeFirstUnlock ? `${words}, phone not unlocked since its start` : words;
+}
+
+// What a restart leaves, and what has to wait for the first unlock.
+function restartNote({ isAndroid, snapshot }) {
+  if (isAndroid || !snapshot.beforeFirstUnlock) return null;
+  const kept = ["settings", "notifications", "tokens", ...(snapshot.activitiesSurviveRestart ? ["Live Activities"] : [])];
+  return h("span", { class: "state-note", "data-testid": "restart-note", key: "restart" },
+    ` Still there: ${kept.join(", ")}. Until the unlock the app can read neither its user nor its content. It deletes nothing, and its reports wait.`);
 }
 
 function toggleCentre({ view }) {
@@ -91,6 +101,9 @@ function moreSwitches(phone) {
     snapshot.frequentActivityUpdates !== undefined &&
       toggle("Frequent updates of these", snapshot.frequentActivityUpdates,
         (on) => phone.act("setFrequentActivityUpdates", { on }), "switch-frequent-updates"),
+    snapshot.activitiesSurviveRestart !== undefined &&
+      toggle("These survive a restart", snapshot.activitiesSurviveRestart,
+        (on) => phone.act("setActivitiesSurviveRestart", { on }), "switch-activities-restart"),
     snapshot.installed !== undefined && life(phone),
   ];
 }

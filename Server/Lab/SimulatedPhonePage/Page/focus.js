@@ -3,6 +3,7 @@
 // Nothing here takes it from a user who works elsewhere on the page.
 import { state, changed } from "./state.js";
 import { isAppOpen } from "./app.js";
+import { closeIsland, isIslandHeld } from "./activities.js";
 import { closeNotice } from "./notices.js";
 import { closeOptions } from "./options.js";
 
@@ -16,6 +17,7 @@ const test = (id) => `[data-testid="${id}"]`;
 // What comes to the front on a phone, from back to front, with what gets the focus there: the first that can take it.
 const PLACES = [
   { name: "home", isOpen: () => true, first: [test("app-icon")] },
+  { name: "island", isOpen: isIslandHeld, first: [`.island.open ${test("island-hold")}`], close: closeIsland },
   { name: "sign-in", isOpen: ({ snapshot }) => snapshot.screen === "signIn", first: [test("sign-in-button"), test("sign-in-user")] },
   { name: "main", isOpen: ({ snapshot }) => isAppOpen(snapshot) && snapshot.screen !== "signIn", first: [test("send-push"), test("options-open")] },
   {

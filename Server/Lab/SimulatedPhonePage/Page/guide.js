@@ -66,6 +66,8 @@ function nextThings() {
       tryButton("lock", "Lock, then a push", "It waits on the lock screen", ready, () => pushAfter("lock")),
       state.selected?.snapshot?.liveActivities !== undefined && !state.selected.isAndroid
         && tryButton("pulse", "A delivery comes closer", "A Live Activity on the lock screen", ready, followDelivery),
+      state.selected?.snapshot?.liveActivities !== undefined && !state.selected.isAndroid
+        && tryButton("pulse", "Two deliveries at once", "They share the Dynamic Island", ready, followTwo),
       state.selected?.snapshot?.liveActivities !== undefined
         && tryButton("columns", "A match on every phone", "One push reaches all, over a channel", ready, followMatch),
       state.selected?.isAndroid
@@ -138,6 +140,36 @@ async function followDelivery() {
       const alert = isLast ? undefined : { title: "Your order", body: `${stage.stage}: ${stage.minutes} minutes` };
       if (!(await askBackend(phone, "PATCH", `/api/v1/activities/${started.id}`, { state: stage, end: isLast, alert }))) return;
     }
+  } finally {
+    view.trying = false;
+  }
+}
+
+/** Two deliveries. Of two that are as relevant the one that started first comes first. */
+const TWO = [
+  { order: "Order 4711", state: { stage: "Round the corner", minutes: 4 } }, { order: "Order 4712", state: { stage: "Packed", minutes: 40 } },
+];
+
+/** The app starts two Live Activities. Then the second becomes the more relevant one, and both end. */
+async function followTwo() {
+  const phone = state.selected;
+  if (view.trying || !phone) return;
+  view.trying = true;
+  try {
+    if (!(await bring(phone, "home"))) return;
+    const numbers = [];
+    for (const { order, state: now } of TWO) {
+      const started = await askBackend(phone, "POST", "/api/v1/activities", {
+        attributesType: "DeliveryAttributes", attributes: { order }, state: now, start: "app", audience: `username:${phone.snapshot.user}`,
+      });
+      if (!started || !(await phone.act("startActivity", { activity: started }))) return;
+      numbers.push(started.id);
+    }
+    await new Promise((resolve) => setTimeout(resolve, STAGE_MILLISECONDS));
+    const arrived = { state: { stage: "At the door", minutes: 0 }, relevance: 30, alert: { title: "Your order", body: "It is at the door." } };
+    if (!(await askBackend(phone, "PATCH", `/api/v1/activities/${numbers[1]}`, arrived))) return;
+    await new Promise((resolve) => setTimeout(resolve, STAGE_MILLISECONDS * 3));
+    for (const number of numbers) await askBackend(phone, "PATCH", `/api/v1/activities/${number}`, { end: true, dismissAt: 0 });
   } finally {
     view.trying = false;
   }

@@ -22,11 +22,11 @@ export class Handset {
       replyTo: null,
       reply: "",
       openGroups: new Set(),
-      /** Whether the Dynamic Island is open, and the alerts that it was opened for. */
-      islandOpen: false,
-      islandAlerting: false,
-      islandAlerts: undefined,
+      /** The Live Activity with which the Dynamic Island is open, the one that alerts, and when the newest alert came. */
+      islandOpen: null,
+      islandAlerting: null,
       islandTimer: null,
+      alertedAt: undefined,
       optionsOpen: false,
       linkConfirm: false,
       zoomed: false,

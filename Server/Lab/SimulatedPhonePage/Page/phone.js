@@ -8,7 +8,7 @@ import { springboard } from "./springboard.js";
 import { appLayer, isAppOpen } from "./app.js";
 import { cover, isCovered } from "./cover.js";
 import { banner, expandedNotice } from "./notices.js";
-import { island } from "./activities.js";
+import { island, noticeActivityAlert } from "./activities.js";
 
 export function device(phone) {
   const { snapshot } = phone;
@@ -35,6 +35,7 @@ function starting() {
 }
 
 function layers(phone) {
+  noticeActivityAlert(phone);
   return [
     springboard(phone),
     appLayer(phone),
@@ -70,8 +71,8 @@ function statusBar(phone) {
         changed();
       }),
     }, snapshot.locked ? icon("lock", "status-lock") : clockTime(phoneNow())),
-    h("div", { class: "status-icons", role: "img", "aria-label": offline ? "No network, battery full" : "Online, battery full" },
-      !offline && signal(), wifi(offline), battery()));
+    h("div", { class: "status-icons", role: "img", "aria-label": `${offline ? "No network" : "Online"}, ${snapshot.lowPower ? "saving power" : "battery full"}` },
+      !offline && signal(), wifi(offline), battery(snapshot.lowPower)));
 }
 
 function signal() {
@@ -89,10 +90,10 @@ function wifi(offline) {
     h("circle", { cx: "8.5", cy: "10.2", r: "1.5", fill: "currentColor", stroke: "none" }));
 }
 
-function battery() {
+function battery(saves) {
   return h("svg", { viewBox: "0 0 27 13", class: "battery", "aria-hidden": "true" },
     h("rect", { x: ".5", y: ".5", width: "23", height: "12", rx: "3.8", fill: "none", stroke: "currentColor", opacity: ".4" }),
-    h("rect", { x: "2", y: "2", width: "20", height: "9", rx: "2.5", fill: "currentColor" }),
+    h("rect", { x: "2", y: "2", width: "20", height: "9", rx: "2.5", fill: saves ? "#f0c02e" : "currentColor" }),
     h("path", { d: "M25 4.5v4c.8-.3 1.4-1.1 1.4-2s-.6-1.7-1.4-2z", fill: "currentColor", opacity: ".45" }));
 }
 

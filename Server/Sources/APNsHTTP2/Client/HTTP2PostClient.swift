@@ -52,6 +52,9 @@ public final class HTTP2PostClient: Sendable {
         (self.answerBytes, lateness) = (answerBytes, configuration.timing.sweepInterval)
     }
 
+    /// What the client has and has done.
+    public var metrics: APNsClientMetrics { client.metrics }
+
     /// Posts one request.
     ///
     /// - Parameters:

@@ -3,6 +3,7 @@ import RichPushModel
 import ServiceErrors
 import SharedAccess
 import WebPushProtocol
+import WireText
 
 /// What a browser may register.
 struct BrowserRule {
@@ -66,7 +67,8 @@ extension RichPushBackend {
         var terms = parts.settings.webPush
         if let hubs = parts.hubs, let id = hubs.own {
             let own = try await hubs.catalog.credential(of: id, for: .browser)?.value
-            if case .browser(let credential)? = own { terms.publicKey = credential.publicKey }
+            // Owners write it in other spellings too, and a page compares it with that of its subscription.
+            if case .browser(let credential)? = own { terms.publicKey = Base64URL.plain(credential.publicKey) }
         }
         guard terms.publicKey != nil, parts.hub.decidesForDevices else {
             throw ServiceError(.notFound, "this server does not push to browsers: it has no VAPID keys, or its hub is elsewhere")

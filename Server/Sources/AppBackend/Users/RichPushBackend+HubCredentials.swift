@@ -110,8 +110,8 @@ public struct HubCredentialTrial: Sendable, Codable {
         // It is another app's device, so APNs has looked at the credential.
         case .rejected("DeviceTokenNotForTopic"): result = .accepted
         case .rejected(let reason) where RefusalReasons.ofTopic.contains(reason): (result, self.reason) = (.refused, reason)
-        case .rejected(let reason), .retry(_, let reason), .notSent(let reason), .unavailable(let reason, _),
-            .unknown(let reason):
+        case .rejected(let reason), .retry(_, let reason), .delayed(_, let reason), .notSent(let reason),
+            .unavailable(let reason, _), .unknown(let reason):
             (result, self.reason) = (.unknown, reason)
         case .tooLarge, nil: result = .unknown
         }

@@ -40,6 +40,17 @@ public enum MetricName: String, Sendable, CaseIterable {
     case apnsResends = "clarion_apns_resends_total"
     case apnsTokenAge = "clarion_apns_token_age_seconds"
 
+    case fcmConnections = "clarion_fcm_connections"
+    case fcmStreamLimit = "clarion_fcm_stream_limit"
+    case fcmStreams = "clarion_fcm_streams"
+    case fcmQueued = "clarion_fcm_queued_messages"
+    case fcmConnected = "clarion_fcm_connections_made_total"
+    case fcmConnectFailures = "clarion_fcm_connect_failures_total"
+    case fcmGoAways = "clarion_fcm_goaways_total"
+    case fcmResets = "clarion_fcm_stream_resets_total"
+    case fcmRequests = "clarion_fcm_requests_total"
+    case fcmResends = "clarion_fcm_resends_total"
+
     case pushLatency = "clarion_push_latency_seconds"
     case dispatchLag = "clarion_dispatch_lag_seconds"
 
@@ -133,6 +144,16 @@ public enum MetricName: String, Sendable, CaseIterable {
             Age in seconds of the oldest provider token of the last minute. It is renewed at about 45 minutes; APNs \
             refuses one older than an hour.
             """
+        case .fcmConnections: "Connections to FCM, which all hubs share."
+        case .fcmStreamLimit: "Requests that the connections to FCM allow at the same time, together."
+        case .fcmStreams: "Requests to FCM without an answer yet."
+        case .fcmQueued: "Messages that wait for a stream to FCM. Those that wait for the pace of their project do not count."
+        case .fcmConnected: "Connections to FCM that were made."
+        case .fcmConnectFailures: "Attempts to connect to FCM that failed. The token endpoint does not count."
+        case .fcmGoAways: "GOAWAY frames from FCM that ended the use of a connection."
+        case .fcmResets: "Streams that FCM reset after their request was written. The fate of these messages is unknown."
+        case .fcmRequests: "Requests written to FCM, resends included."
+        case .fcmResends: "Messages sent again because FCM provably had not processed them."
         case .databaseConnections: "Connections to the database that may be open at the same time."
         case .databaseConnectionsInUse: "Connections to the database that work on a transaction."
         case .databaseWaiting: "Transactions that wait for a connection to the database."
@@ -230,7 +251,7 @@ extension MetricName {
         case .slicesLeased: [.weight]
         case .slices: [.stage]
         case .nodes: [.role]
-        case .apnsConnections: [.phase]
+        case .apnsConnections, .fcmConnections: [.phase]
         case .databaseConnections, .databaseConnectionsInUse, .databaseWaiting: [.pool]
         case .databaseOperationDuration, .contentOperationDuration, .contentFaults: [.operation]
         case .sweepLastSuccess, .sweepRemoved: [.sweep]
@@ -246,6 +267,7 @@ extension MetricName {
         return switch words[1] {
         case "http": "HTTP"
         case "apns": "The connection to APNs"
+        case "fcm": "The connection to FCM"
         case "database": "The database"
         case "content": "The content store"
         case "webhook": "Webhooks"
@@ -256,8 +278,8 @@ extension MetricName {
     }
 
     private static let sections = [
-        "Sends and pushes", "The connection to APNs", "HTTP", "The database", "The content store", "Webhooks", "Upkeep",
-        "The process",
+        "Sends and pushes", "The connection to APNs", "The connection to FCM", "HTTP", "The database", "The content store",
+        "Webhooks", "Upkeep", "The process",
     ]
 
     /// The tables of `Documentation/Metrics.md`: metrics by section, then labels and the keys of log lines.

@@ -103,11 +103,11 @@ struct CheckpointDraft {
         return result
     }
 
-    /// What the slice waits for when it rests until a push is due again that the push service refused for now. That may be a quarter
-    /// of an hour, in which a sender sees nothing else happen.
+    /// What the slice waits for when it rests until a push is due again that the push service refused for now, or that did not leave. That
+    /// may be a quarter of an hour, in which a sender sees nothing else happen.
     private func rest(until disposition: SliceCheckpoint.Disposition) -> SendWait? {
         guard case .release(let due) = disposition,
-            let row = checkpoint.pending.first(where: { $0.notBefore == due && $0.cause == .retry })
+            let row = checkpoint.pending.first(where: { $0.notBefore == due && $0.cause != .unknown })
         else { return nil }
         return row.reason.map { SendWait(.pushService, reason: $0) }
     }

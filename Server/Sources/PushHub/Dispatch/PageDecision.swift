@@ -141,6 +141,7 @@ enum TargetVerdict: Hashable {
         case .tooLarge: self = .settled(.tooLarge)
         case .unsupported: self = .settled(.noTransport)
         case .retry(let delay, _): self = .again(.retry, after: delay)
+        case .delayed(let delay, _): self = .again(.notSent, after: delay)
         case .unknown: self = .again(.unknown, after: .zero)
         case .notSent, .unavailable, .misconfigured: self = .notSent
         }

@@ -100,7 +100,7 @@ extension RetryTable.Ending {
         case .tooLarge: self = .tooLarge
         case .unsupported: self = .noTransport
         case .retry: self = .deferred
-        case .notSent: self = .unreachable
+        case .notSent, .delayed: self = .unreachable
         case .unavailable: self = .unavailable
         case .misconfigured: self = .misconfigured
         case .unknown: self = .unknown

@@ -99,20 +99,27 @@ extension HubBrowserCredential: UnprintedCredential {
     public var description: String { "VAPID key \(publicKey.prefix(11))… of \(subject) (the private key is not shown)" }
 }
 
-/// The service account with which a hub authenticates to Firebase, by Azure's three values (Reference/FCM.md#9-1). Never printed.
+/// The service account with which a hub authenticates to Firebase: Azure's three values (Reference/FCM.md#9-1), and the id of the key. Never
+/// printed.
 public struct HubFCMCredential: Sendable, Hashable, Codable {
     public var projectID: String
     public var clientEmail: String
     /// PEM of an RSA key.
     public var privateKey: String
+    /// Names the key at Google. Azure's form of a credential has no place for it.
+    public var keyID: String?
 
-    public init(projectID: String, clientEmail: String, privateKey: String) {
+    public init(projectID: String, clientEmail: String, privateKey: String, keyID: String? = nil) {
         self.projectID = projectID
         self.clientEmail = clientEmail
         self.privateKey = privateKey
+        self.keyID = keyID
     }
 }
 
 extension HubFCMCredential: UnprintedCredential {
-    public var description: String { "service account \(clientEmail) of project \(projectID) (the private key is not shown)" }
+    public var description: String {
+        let account = "service account \(clientEmail) of project \(projectID) (the private key is not shown)"
+        return keyID.map { "key \($0) of \(account)" } ?? account
+    }
 }

@@ -82,6 +82,9 @@ public enum PushOutcome: Hashable, Sendable {
     case tooLarge
     /// Refused for now, this one push: try again, not before the delay.
     case retry(after: Duration, reason: String)
+    /// Provably not processed, this one push: its push service cannot be used now, and those of others can. Safe to send again, not
+    /// before the delay.
+    case delayed(by: Duration, reason: String)
     /// Provably not processed: safe to send again. The push service or the way to it cannot be used now.
     case notSent(reason: String)
     /// The push service answered that it cannot serve now: not processed, and safe to send again, but not before `retryAfter` has
@@ -103,8 +106,8 @@ extension PushOutcome {
     var reason: String? {
         switch self {
         case .accepted, .gone, .badToken, .tooLarge, .unsupported: nil
-        case .rejected(let reason), .retry(_, let reason), .notSent(let reason), .unavailable(let reason, _),
-            .unknown(let reason), .misconfigured(let reason):
+        case .rejected(let reason), .retry(_, let reason), .delayed(_, let reason), .notSent(let reason),
+            .unavailable(let reason, _), .unknown(let reason), .misconfigured(let reason):
             reason
         }
     }

@@ -20,6 +20,7 @@ struct MetricsUpkeep: Sendable {
     var databaseLog: DatabaseLogWatch?
     let clients: @Sendable () -> APNsClientLedger.Numbers?
     let tokenAge: @Sendable () -> Duration?
+    var fcm: @Sendable () -> APNsClientMetrics? = { nil }
     var databaseLoad: @Sendable () -> DatabaseLoad? = { nil }
     var freeBytes: @Sendable () -> Int64? = { nil }
     var process: @Sendable () -> ProcessNumbers? = { ProcessNumbers.current() }
@@ -41,6 +42,7 @@ struct MetricsUpkeep: Sendable {
     func collect(into gauges: inout NodeGauges, _ trouble: TroubleLog) async {
         if let numbers = clients() { gauges.write(numbers) }
         if let age = tokenAge() { gauges.write(tokenAge: age) }
+        if let numbers = fcm() { gauges.write(fcm: numbers) }
         if let load = databaseLoad() { gauges.write(load) }
         if let bytes = freeBytes() { gauges.write(freeBytes: bytes) }
         if let numbers = process() { gauges.write(numbers) }
@@ -100,6 +102,22 @@ struct NodeGauges {
         for (reason, count) in reasons {
             raise(.apnsGoAways, reason: OutcomeClass.reason(reason.rawValue), to: count)
         }
+    }
+
+    /// - Parameter client: that of FCM, which has a credential with each request and so one client for all.
+    mutating func write(fcm client: APNsClientMetrics) {
+        set(.fcmConnections, (.phase, "ready"), Double(client.connections))
+        set(.fcmConnections, (.phase, "connecting"), Double(client.connecting))
+        set(.fcmConnections, (.phase, "draining"), Double(client.draining))
+        set(.fcmStreamLimit, nil, Double(client.streamLimit))
+        set(.fcmStreams, nil, Double(client.inFlight))
+        set(.fcmQueued, nil, Double(client.queued))
+        raise(.fcmConnected, to: client.connected)
+        raise(.fcmConnectFailures, to: client.connectFailures)
+        raise(.fcmGoAways, to: client.goAways)
+        raise(.fcmResets, to: client.resets)
+        raise(.fcmRequests, to: client.requests)
+        raise(.fcmResends, to: client.resends)
     }
 
     mutating func write(_ load: DatabaseLoad) {

@@ -149,7 +149,8 @@ struct OutcomeClass: Hashable {
         case .rejected(let word): (result, reason) = ("rejected", Self.reason(word))
         case .tooLarge: (result, reason) = ("too_large", "none")
         case .retry(_, let word): (result, reason) = ("retry", Self.reason(word))
-        case .notSent(let word), .unavailable(let word, _): (result, reason) = ("not_sent", Self.reason(word))
+        case .notSent(let word), .delayed(_, let word), .unavailable(let word, _):
+            (result, reason) = ("not_sent", Self.reason(word))
         case .unknown(let word): (result, reason) = ("unknown", Self.reason(word))
         case .misconfigured(let word): (result, reason) = ("misconfigured", Self.reason(word))
         case .unsupported: (result, reason) = ("unsupported", "none")

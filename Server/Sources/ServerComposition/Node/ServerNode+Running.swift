@@ -86,7 +86,7 @@ extension ServerNode {
         if let pictureToStore { services.append(Self.ending { await cancelWhenGracefulShutdown { await pictureToStore.run() } }) }
         let metrics = MetricsUpkeep(
             telemetry: storage.hubStores.telemetry, databaseLog: DatabaseLogWatch(storage.database, logger: logger),
-            clients: { delivery.clients.numbers }, tokenAge: { delivery.tokens.oldestAgeInUse },
+            clients: { delivery.clients.numbers }, tokenAge: { delivery.tokens.oldestAgeInUse }, fcm: delivery.fcm,
             databaseLoad: { storage.database.load },
             freeBytes: { [directory = settings.dataDirectory] in DiskSpace.free(at: directory) }, factory: options.metrics,
             clock: options.clock, logger: logger)

@@ -76,17 +76,31 @@ extension Doctor {
                 guard let trust = try? place.trust() else {
                     return .bad("\(place.trustRootsPath ?? "") cannot be read", remedy: "set \(place.trustRootsSetting)")
                 }
-                let check = APNsHandshakeCheck(of: place.endpoint, trust: trust, proxy: place.proxy)
-                let handshake = await check.look(within: .seconds(5), now: SystemClock().now)
-                return finding(about: handshake, place)
+                return await DoctorRoute(place).finding(trust, proxy: place.proxy)
             }
         }
     }
+}
 
-    /// Names the step that fails: name, route, port or TLS.
-    private static func finding(about finding: APNsHandshakeCheck.Finding, _ place: APNsPlace) -> DoctorCheck.Finding {
-        let (host, port) = (place.host, place.port)
-        let (next, nextPort) = place.proxy.map { ($0.host, $0.port) } ?? (host, port)
+/// The route to a push service, and what helps where it fails.
+struct DoctorRoute {
+    var host: String
+    var port: Int
+    /// What answers first: a proxy, or the service itself.
+    var next: (host: String, port: Int)
+    var remedyForClosedPort: String
+    var remedyForSilence: String
+    var remedyForTLS: String
+
+    /// Connects, and names the step that fails: name, route, port or TLS.
+    func finding(_ trust: APNsClientConfiguration.Trust, proxy: APNsProxy? = nil) async -> DoctorCheck.Finding {
+        let endpoint = APNsClientConfiguration.Endpoint(host: host, port: port)
+        let check = APNsHandshakeCheck(of: endpoint, trust: trust, proxy: proxy)
+        return finding(about: await check.look(within: .seconds(5), now: SystemClock().now))
+    }
+
+    private func finding(about finding: APNsHandshakeCheck.Finding) -> DoctorCheck.Finding {
+        let (next, nextPort) = self.next
         switch finding {
         case .sound: return .good("\(host):\(port) answers, over TLS and HTTP/2")
         case .unresolved:
@@ -97,23 +111,29 @@ extension Doctor {
             return .bad(
                 "route: this machine has no way to \(next) (\(reason))", remedy: "check the network and its firewall: ip route")
         case .portClosed:
-            return .bad(
-                "port: \(next) answers, and nothing listens on port \(nextPort)",
-                remedy: place.isStandard && place.proxy == nil
-                    ? "let the machine connect out on port \(port), or set apns-port: 2197"
-                    : "start what should listen there, or correct the port")
+            return .bad("port: \(next) answers, and nothing listens on port \(nextPort)", remedy: remedyForClosedPort)
         case .unreachable:
-            return .bad(
-                "port: \(next):\(nextPort) does not answer within 5 s",
-                remedy: "let the machine connect out on port \(nextPort), or set apns-port: 2197")
+            return .bad("port: \(next):\(nextPort) does not answer within 5 s", remedy: remedyForSilence)
         case .refused(let reason):
-            return .bad(
-                "TLS: \(host):\(port) answers, but TLS fails: \(reason)",
-                remedy: place.isStandard
-                    ? "a proxy may be breaking TLS open; let the machine connect to Apple directly"
-                    : "set \(place.trustRootsSetting) to the authority of \(host), and \(place.hostSetting) to a name in its certificate"
-            )
+            return .bad("TLS: \(host):\(port) answers, but TLS fails: \(reason)", remedy: remedyForTLS)
         }
+    }
+}
+
+extension DoctorRoute {
+    /// The route to APNs.
+    fileprivate init(_ place: APNsPlace) {
+        (host, port) = (place.host, place.port)
+        next = place.proxy.map { ($0.host, $0.port) } ?? (place.host, place.port)
+        remedyForClosedPort =
+            place.isStandard && place.proxy == nil
+            ? "let the machine connect out on port \(port), or set apns-port: 2197"
+            : "start what should listen there, or correct the port"
+        remedyForSilence = "let the machine connect out on port \(next.port), or set apns-port: 2197"
+        remedyForTLS =
+            place.isStandard
+            ? "a proxy may be breaking TLS open; let the machine connect to Apple directly"
+            : "set \(place.trustRootsSetting) to the authority of \(host), and \(place.hostSetting) to a name in its certificate"
     }
 }
 

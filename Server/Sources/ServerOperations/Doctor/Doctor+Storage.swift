@@ -64,16 +64,26 @@ extension Doctor {
             let remedy = "set master-key to the key that the database was made with, or bring back \(path)"
             do {
                 let key = try MasterKeyFile.existing(settings)
-                return await finding(settings, remedy: remedy) { try await tried(key, on: $0, settings) }
+                let none = DoctorCheck.Finding.good("the database holds nothing yet that it would have to open")
+                return await finding(settings, remedy: remedy) { database in
+                    try await opening(database, with: key, settings, none: none) { hubs in
+                        // What a start opens.
+                        let name = try HubRegistry.name(settings.notifications.hubName)
+                        if try await hubs.hub(named: name) != nil { _ = try await hubs.rules(of: name) }
+                        _ = try await hubs.rules(of: nil)
+                        return .good("it opens the keys of the hub and those for all hubs")
+                    }
+                }
             } catch {
                 return .bad(sentence(error), remedy: remedy)
             }
         }
     }
 
-    /// Opens what a start opens.
-    private static func tried(
-        _ key: MasterKey?, on database: any SQLDatabase, _ settings: Settings
+    /// Looks at the hubs of a database of this program's schema. Throws what a start refuses, a missing master key among it.
+    static func opening(
+        _ database: any SQLDatabase, with key: MasterKey?, _ settings: Settings, none: DoctorCheck.Finding,
+        _ look: (HubRegistry) async throws -> DoctorCheck.Finding
     ) async throws -> DoctorCheck.Finding {
         let known = SchemaMigrator().known
         let found: Int?
@@ -83,17 +93,13 @@ extension Doctor {
             // The schema has a check of its own.
             found = nil
         }
-        guard found != 0 else { return .good("the database holds nothing yet that it would have to open") }
+        guard found != 0 else { return none }
         guard found == known else {
             return .notice("it can be tried on schema \(known) only", remedy: "see what is said of the schema")
         }
         if key == nil, try await MasterKeyFile.holdsSecrets(database) { throw MasterKeyFile.missing(settings) }
-        let box = SecretBox(key ?? .random())
-        let hubs = HubRegistry(store: SQLHubStore(database), box: box, clock: .system)
-        let name = try HubRegistry.name(settings.notifications.hubName)
-        if try await hubs.hub(named: name) != nil { _ = try await hubs.rules(of: name) }
-        _ = try await hubs.rules(of: nil)
-        return .good("it opens the keys of the hub and those for all hubs")
+        return try await look(
+            HubRegistry(store: SQLHubStore(database), box: SecretBox(key ?? .random()), clock: .system))
     }
 
     /// Looks at the database that is there. One that does not answer has a check of its own.
@@ -148,7 +154,7 @@ extension Doctor {
         return found
     }
 
-    private static func sentence(_ error: any Error) -> String {
+    static func sentence(_ error: any Error) -> String {
         (error as? ServiceError)?.detail ?? "it cannot be checked: \(error)"
     }
 }

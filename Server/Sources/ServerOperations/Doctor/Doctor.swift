@@ -21,8 +21,12 @@ import SharedAccess
 public enum Doctor {
     /// The checks for what was read as settings; the later ones need settings that can be used.
     ///
-    /// - Parameter asksAPNs: whether the signing key is tried with one push to a device token that no device has.
-    public static func checks(for result: SettingsLoader.Result, asksAPNs: Bool = false) -> [DoctorCheck] {
+    /// - Parameters:
+    ///   - asksAPNs: whether the signing key is tried with one push to a device token that no device has.
+    ///   - asksFCM: whether each service account is tried: with an access token, and with a message that FCM only checks.
+    public static func checks(
+        for result: SettingsLoader.Result, asksAPNs: Bool = false, asksFCM: Bool = false
+    ) -> [DoctorCheck] {
         guard let settings = result.settings else { return [settingsCheck(result)] }
         let machine = [settingsCheck(result), dataDirectoryCheck(settings), diskCheck(settings)] + portChecks(settings)
         let warnings: [DoctorCheck?] = [
@@ -31,12 +35,13 @@ public enum Doctor {
             publicURLCheck(settings), zonesCheck,
         ]
         let later: [DoctorCheck?] = [
-            asksAPNs ? credentialTrial(settings) : credentialCheck(settings), databaseFileCheck(settings),
-            databaseCheck(settings), databaseSafetyCheck(settings),
-            schemaCheck(settings), masterKeyCheck(settings), contentStoreCheck(settings),
-            contentOwnerCheck(settings), issuersCheck(settings), providerCheck(settings),
+            asksAPNs ? credentialTrial(settings) : credentialCheck(settings), accountCheck(settings, asksFCM: asksFCM),
+            databaseFileCheck(settings), databaseCheck(settings), databaseSafetyCheck(settings),
+            schemaCheck(settings), masterKeyCheck(settings), hubAccountsCheck(settings, asksFCM: asksFCM),
+            contentStoreCheck(settings), contentOwnerCheck(settings), issuersCheck(settings), providerCheck(settings),
         ]
-        return machine + warnings.compactMap(\.self) + apnsChecks(settings) + later.compactMap(\.self)
+        let ways = apnsChecks(settings) + [fcmCheck(settings)]
+        return machine + warnings.compactMap(\.self) + ways + later.compactMap(\.self)
     }
 
     private static func settingsCheck(_ result: SettingsLoader.Result) -> DoctorCheck {

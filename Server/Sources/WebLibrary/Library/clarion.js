@@ -27,6 +27,7 @@ const checked = ({ link, ...entry }) => /^https?:\/\//i.test(link) ? { ...entry,
 export class Clarion {
   #options;
   #registration;
+  #trouble;
 
   /**
    * Begins; for each load of a page.
@@ -45,6 +46,8 @@ export class Clarion {
   static async start(options) {
     const clarion = new Clarion();
     await clarion.#start(options);
+    // Later, since `onOpen` may use what `start` gives.
+    setTimeout(() => clarion.#tapped());
     return clarion;
   }
 
@@ -55,7 +58,9 @@ export class Clarion {
       worker: "/clarion-worker.js", tags: [], ...options, page: new URL(options.page ?? here, here).href,
       server: new URL(options.server, here).href.replace(/\/+$/, "") };
     const workers = navigator.serviceWorker;
-    this.#registration = await quietly(workers?.register(worker, scope && { scope }));
+    this.#registration = await workers?.register(worker, scope && { scope }).catch(({ message }) => { this.#trouble = message; });
+    // Without a session nothing of the one before stays, whoever has ended it.
+    await this.#close((await quietly(state()))?.user && "clarion");
     // Each message has the name of the option that it is for.
     const hear = ({ data, ports }) => {
       const { clarion, id } = data ?? {};
@@ -67,8 +72,6 @@ export class Clarion {
     workers?.startMessages();
     // Declarative Web Push may change the fragment of a page that is open.
     addEventListener("hashchange", () => this.#tapped());
-    this.#tapped();
-    await this.#close("clarion");
     quietly(alone(() => this.#renew()).finally(settle));
   }
 
@@ -138,7 +141,7 @@ export class Clarion {
 
   /** Asks for the permission and subscribes; for a click. */
   async subscribe() {
-    if (!this.#isSupported) throw new ClarionError("unsupported");
+    if (!this.#isSupported) throw new ClarionError("unsupported", this.#trouble);
     if (await Notification.requestPermission() !== "granted") throw new ClarionError("denied");
     await alone(() => this.#renew(true));
   }
@@ -172,7 +175,7 @@ export class Clarion {
   async content(id) {
     const { content: file } = await this.details(id);
     if (!file) return null;
-    const type = /html|xml|script/.test(file.mediaType) ? "" : file.mediaType;
+    const type = /html|xml|script/i.test(file.mediaType) ? "" : file.mediaType;
     const blob = new Blob([await content(await state(), id, file)], { type });
     quietly(settle());
     return blob;

@@ -146,8 +146,9 @@ class Page:
         self.settled()
         self.wait(f"{test_id}{extra} to take a click", lambda: self.try_press(test_id, extra))
 
-    def tap(self, test_id, extra=""):
-        """A short press with the pointer: between the halves of a click a busy machine leaves enough time for a long press."""
+    def tap(self, test_id, extra="", milliseconds=50):
+        """A short press with the pointer: between the halves of a click a busy machine leaves enough time for a long press.
+        With more time it is a long one."""
         self.see(test_id, extra)
         self.settled()
 
@@ -159,7 +160,7 @@ class Page:
               return node.contains(document.elementFromPoint(x, y)) ? { x, y } : null""", self.find(test_id, extra))
 
         point = self.wait(f"{test_id}{extra} to be in reach", place)
-        self.driver.execute_cdp_cmd("Input.synthesizeTapGesture", {**point, "duration": 50, "gestureSourceType": "mouse"})
+        self.driver.execute_cdp_cmd("Input.synthesizeTapGesture", {**point, "duration": milliseconds, "gestureSourceType": "mouse"})
 
     def type(self, test_id, text):
         field = self.see(test_id)

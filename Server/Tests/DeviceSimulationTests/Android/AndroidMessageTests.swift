@@ -66,6 +66,29 @@ struct AndroidMessageTests {
         #expect(await fixture.notices.first?.thread == "news")
     }
 
+    @Test("plays the sound and shows the number that the message names; without them it is silent and counts what is unread")
+    func sound() async throws {
+        try await fixture.signInAndLeave()
+        for number in [7, 8] as [Int32] { fixture.store(number) }
+        try fixture.push(7, words: ["body": "New", "sound": "chime", "badge": "5"])
+        #expect(await fixture.answered())
+        #expect(fixture.steps(.shown).last?.detail["sound"] == "chime")
+        #expect(await fixture.phone.snapshot.badge == 5)
+        try fixture.push(8)
+        #expect(await fixture.answered(2))
+        #expect(fixture.steps(.shown).last?.detail["sound"] == "none")
+        #expect(await fixture.phone.snapshot.badge == 2)
+    }
+
+    @Test("plays the sound and shows the number of a plain text too")
+    func plainSound() async throws {
+        try await fixture.signInAndLeave()
+        try fixture.send(["data": ["body": "Hello", "sound": "default", "badge": "4"]])
+        #expect(await eventually { await fixture.notices.map(\.body) == ["Hello"] })
+        #expect(fixture.steps(.shown).last?.detail["sound"] == "default")
+        #expect(await fixture.phone.snapshot.badge == 4)
+    }
+
     @Test("opens the content on a tap, from the lock screen too, and reports it", arguments: [false, true])
     func tap(isLocked: Bool) async throws {
         try await fixture.signInAndLeave()

@@ -1,13 +1,10 @@
 import ClarionTesting
 import FCMEmulation
 import Foundation
-import Logging
-import NIOPosix
 import PushHub
 import RichPushModel
 import Testing
 
-@testable import LabServices
 @testable import ServerStorage
 
 /// One send to iPhones and Android phones, by a real process that is really killed.
@@ -70,41 +67,22 @@ struct KilledMixedFleetTests {
 
 /// Android phones at a local FCM.
 private struct AndroidFleet {
-    private static let project = "mixed-fleet"
-
-    let fcm: LocalFCM
-    /// What a server needs to reach it.
-    let environment: [String: String]
+    private let place: AndroidPlace
     private let phones: [SimulatedAndroid]
 
     init(folder: String, size: Int) async throws {
-        let now = SystemClock().now
-        let emulator = try EmulatorFolder(path: folder + "/fcm", now: now)
-        let leaf = try emulator.authority.issueServerCertificate(names: ["127.0.0.1"], subject: "test", now: now)
-        var settings = LocalFCMSettings(
-            identity: .init(
-                certificatePEM: leaf.certificatePEM + "\n" + emulator.authority.certificatePEM, privateKeyPEM: leaf.privateKeyPEM)
-        )
-        settings.bounds.recorded = 4 * size + 10_000
-        let fcm = LocalFCM(
-            settings: settings, clock: .system, group: .singletonMultiThreadedEventLoopGroup,
-            logger: Logger(label: "fcm") { _ in SwiftLogNoOpLogHandler() })
-        let port = try await fcm.start().port
-        try fcm.addProject(Self.project)
-        environment = [
-            "CLARION_FCM_KEY": try fcm.makeKey(project: Self.project), "CLARION_FCM_HOST": "127.0.0.1",
-            "CLARION_FCM_PORT": String(port), "CLARION_FCM_TRUST_ROOTS_PATH": emulator.authorityPath,
-        ]
-        phones = try (0..<size).map { number in
-            try fcm.addDevice("android-\(number)", project: Self.project, package: "org.example.app")
-        }
-        self.fcm = fcm
+        let place = try await AndroidPlace(in: folder, records: 4 * size + 10_000)
+        phones = try (0..<size).map { try place.phone("android-\($0)") }
+        self.place = place
     }
 
+    var fcm: LocalFCM { place.fcm }
+
+    /// What a server needs to reach it.
+    var environment: [String: String] { place.environment.merging(["CLARION_FCM_KEY": place.keyFile]) { $1 } }
+
     /// The phone of each message that an app has got since the recorder was cleared.
-    var messages: [String] {
-        fcm.recorder.phones.compactMap { record in if case .message = record.event { record.device } else { nil } }
-    }
+    var messages: [String] { place.messages.map(\.phone) }
 
     /// Registers every phone with the tag of the fleet.
     func register(at fleet: Fleet) async throws {

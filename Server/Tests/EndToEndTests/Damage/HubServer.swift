@@ -61,9 +61,13 @@ struct HubServer: Sendable {
 
     /// A link to a new container of a hub.
     func container(_ hub: String) async throws -> String {
-        try await Self.run(["hub", "container", hub, "--host", "127.0.0.1:\(port)", "--plain-http"], folder)
+        try await command(["hub", "container", hub, "--host", "127.0.0.1:\(port)", "--plain-http"])
             .trimmingCharacters(in: .whitespacesAndNewlines)
     }
+
+    /// Runs a command of the operator on the data directory, and returns what it prints.
+    @discardableResult
+    func command(_ arguments: [String]) async throws -> String { try await Self.run(arguments, folder) }
 
     private static func run(
         _ arguments: [String], _ folder: String, _ shared: [String: String] = [:]

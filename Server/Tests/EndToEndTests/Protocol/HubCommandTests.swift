@@ -19,4 +19,21 @@ struct HubCommandTests {
             #expect(!FileManager.default.fileExists(atPath: folder + "/data"))
         }
     }
+
+    @Test("a service account is set from the file of Firebase's console, and the hub shows which key it has, and not the key")
+    func serviceAccount() async throws {
+        try await TemporaryFolder.use { folder in
+            let place = try await AndroidPlace(in: folder)
+            let path = folder + "/firebase.json"
+            try place.keyFile.write(toFile: path, atomically: true, encoding: .utf8)
+            let file = try #require(try JSONSerialization.jsonObject(with: Data(place.keyFile.utf8)) as? [String: String])
+            let server = try await HubServer.start(in: folder, hubs: ["demo"])
+            try await server.command(["hub", "set-fcm", "demo", "--key-path", path])
+            let shown = try await server.command(["hub", "show", "demo"])
+            #expect(shown.contains("key \(try #require(file["private_key_id"])) of service account"), "\(shown)")
+            #expect(!shown.contains("PRIVATE KEY"))
+            #expect(await server.process.terminate() == 0)
+            await place.fcm.shutdown()
+        }
+    }
 }

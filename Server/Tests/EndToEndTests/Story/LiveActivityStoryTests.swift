@@ -86,6 +86,27 @@ struct LiveActivityStoryTests {
         }
     }
 
+    @Test("in low power an update that is not urgent waits on the phone, and comes when the phone saves power no more")
+    func lowPower() async throws {
+        try await Stage.open { stage in
+            try await stage.signIn("alice", on: 1)
+            var request = ActivityRequest(
+                attributesType: "MatchAttributes", state: Self.state("0 : 0"), audience: "username:alice")
+            request.start = "app"
+            let match = try await Self.send("POST", APIRoute.activities, request, as: ActivityStatus.self, on: stage)
+            try await stage.phone(1).perform(.startActivity(match))
+            try await stage.wait(for: "the token of the card", on: 1) { $0.activities.first?.updates == .token }
+            try await stage.phone(1).perform(.setLowPower(on: true))
+            let change = ActivityChange(state: Self.state("1 : 0"))
+            _ = try await Self.send("PATCH", APIRoute.activity(match.id), change, as: ActivityStatus.self, on: stage)
+            try await stage.wait(for: "the update that waits", on: 1) { $0.activities.first?.delayed == true }
+            let shown = await stage.phone(1).snapshot.activities.first?.state.members?["score"]
+            #expect(shown == .text("0 : 0"))
+            try await stage.phone(1).perform(.setLowPower(on: false))
+            try await stage.wait(for: "the new state", on: 1, Self.shows("1 : 0"))
+        }
+    }
+
     @Test("a phone that was off when the state changed shows the newest when it is back")
     func offline() async throws {
         try await Stage.open { stage in

@@ -39,6 +39,7 @@ struct PushMetricsTests {
                 .accepted, .accepted, .gone(since: Timestamp(seconds: 1)), .badToken, .rejected(reason: "DeviceTokenNotForTopic"),
                 .retry(after: .seconds(1), reason: "TooManyRequests"), .notSent(reason: "unreachable"),
                 .unknown(reason: "deadline"), .misconfigured(reason: "InvalidProviderToken"), .unsupported,
+                .delayed(by: .seconds(1), reason: "unreachable"),
             ] + (1...1000).map { .rejected(reason: "Word\($0)") }
         metrics.sending(batch(outcomes.count), of: notification, retries: 0, doubtful: 0)
         metrics.sent(batch(outcomes.count), of: notification, outcomes: PushOutcomes(outcomes))
@@ -51,7 +52,7 @@ struct PushMetricsTests {
                 #"clarion_push_outcomes_total{reason="DeviceTokenNotForTopic",result="rejected"} 1"#,
                 #"clarion_push_outcomes_total{reason="other",result="rejected"} 1000"#,
                 #"clarion_push_outcomes_total{reason="TooManyRequests",result="retry"} 1"#,
-                #"clarion_push_outcomes_total{reason="unreachable",result="not_sent"} 1"#,
+                #"clarion_push_outcomes_total{reason="unreachable",result="not_sent"} 2"#,
                 #"clarion_push_outcomes_total{reason="deadline",result="unknown"} 1"#,
                 #"clarion_push_outcomes_total{reason="InvalidProviderToken",result="misconfigured"} 1"#,
                 #"clarion_push_outcomes_total{reason="none",result="unsupported"} 1"#,
@@ -164,6 +165,22 @@ struct PushMetricsTests {
             ]))
     }
 
+    @Test("the totals of the client of FCM become counters that only grow, and its levels gauges")
+    func messages() {
+        var gauges = NodeGauges(factory: registry)
+        var numbers = APNsClientMetrics()
+        (numbers.connections, numbers.streamLimit, numbers.requests, numbers.goAways) = (2, 200, 7, 1)
+        gauges.write(fcm: numbers)
+        (numbers.connections, numbers.requests) = (1, 9)
+        gauges.write(fcm: numbers)
+        #expect(
+            lines.isSuperset(of: [
+                #"clarion_fcm_connections{phase="ready"} 1"#, #"clarion_fcm_connections{phase="connecting"} 0"#,
+                "clarion_fcm_stream_limit 200", "clarion_fcm_requests_total 9", "clarion_fcm_goaways_total 1",
+                "clarion_fcm_connect_failures_total 0",
+            ]))
+    }
+
     @Test("the backlog is read with everything else, and a store that fails leaves the rest alone")
     func upkeep() async {
         let clock = ManualClock()
@@ -176,6 +193,7 @@ struct PushMetricsTests {
         ] {
             let upkeep = MetricsUpkeep(
                 telemetry: store, clients: { .init(clients: 1, sum: APNsClientMetrics()) }, tokenAge: { .seconds(5) },
+                fcm: { APNsClientMetrics() },
                 databaseLoad: {
                     DatabaseLoad(
                         reads: .init(size: 4, inUse: 3, waiting: 0), writes: .init(size: 1, inUse: 1, waiting: 9), commits: 17)
@@ -191,7 +209,7 @@ struct PushMetricsTests {
                 #"clarion_slices{stage="due_single"} 4"#, #"clarion_slices{stage="due_small"} 3"#,
                 #"clarion_slices{stage="due_large"} 0"#, #"clarion_slices{stage="waiting"} 2"#,
                 #"clarion_slices{stage="leased"} 1"#,
-                "clarion_apns_token_age_seconds 5", "clarion_dispatch_lag_seconds 7",
+                "clarion_apns_token_age_seconds 5", "clarion_dispatch_lag_seconds 7", "clarion_fcm_requests_total 0",
                 #"clarion_database_connections{pool="read"} 4"#, #"clarion_database_connections_in_use{pool="read"} 3"#,
                 #"clarion_database_transactions_waiting{pool="write"} 9"#, "clarion_database_commits_total 17",
                 "clarion_disk_free_bytes 12345", "process_resident_memory_bytes 8192", "process_cpu_seconds_total 1.5",

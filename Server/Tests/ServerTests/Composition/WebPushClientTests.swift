@@ -1,7 +1,9 @@
 import AsyncHTTPClient
 import ClarionTesting
 import NIOSSL
+import PushHub
 import RichPushModel
+import ServiceErrors
 import SharedAccess
 import Testing
 import WebPushDelivery
@@ -57,6 +59,27 @@ struct WebPushClientTests {
         #expect(!OutboundFailure(NIOSSLError.uncleanShutdown).isBeforeSending)
         #expect(!OutboundFailure(HTTPClientError.remoteConnectionClosed).isBeforeSending)
         #expect(!OutboundFailure(HTTPClientError.deadlineExceeded).isBeforeSending)
+    }
+
+    @Test("a push service whose connections are all in use has not got the push, and is not looked up anew")
+    func busy() {
+        let busy = OutboundFailure(HTTPClientError.getConnectionFromPoolTimeout)
+        #expect(busy.isBeforeSending)
+        #expect(!busy.isOutOfReach)
+        #expect(busy.reason(late: "") == "no connection to the receiver became free")
+        #expect(OutboundFailure(HTTPClientError.connectTimeout).isOutOfReach)
+        #expect(!OutboundFailure(HTTPClientError.deadlineExceeded).isOutOfReach)
+    }
+
+    @Test("a hub's own pair comes first, and browsers that subscribed with the server's keys are still sent to")
+    func ownPair() throws {
+        let (own, node) = (VAPIDKey(), VAPIDKey())
+        let pair = HubBrowserCredential(
+            subject: "mailto:push@example.com", publicKey: own.publicText, privateKey: own.privateText)
+        #expect(try VAPIDIdentity(pair, former: [node, own]).keys.map(\.id) == [own.id, node.id])
+        #expect(throws: ServiceError.self) {
+            _ = try VAPIDIdentity(.init(subject: pair.subject, publicKey: node.publicText, privateKey: own.privateText))
+        }
     }
 
     @Test("a redirect is not followed")

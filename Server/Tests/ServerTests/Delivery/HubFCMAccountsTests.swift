@@ -50,6 +50,25 @@ struct HubFCMAccountsTests {
         }
     }
 
+    @Test("the id of a key is kept with the key of a hub, and one that was stored without an id is read")
+    func keyID() async throws {
+        try await withAccounts(node: nil) { accounts, registry in
+            for (name, keyID) in [("with", "0f1e2d"), ("without", nil)] as [(String, String?)] {
+                let own = HubFCMCredential(
+                    projectID: name, clientEmail: "a@own.example", privateKey: try Self.pem(), keyID: keyID)
+                let hub = try await registry.create(try HubRegistry.name(name), HubChange(credentials: [.set(.fcm(own))]))
+                guard case .account(let account) = await accounts.credential(for: hub.id) else {
+                    Issue.record("hub \(name) has no account")
+                    continue
+                }
+                #expect(account.keyID == keyID)
+            }
+        }
+        let former = #"{"projectID":"shop","clientEmail":"a@shop.example","privateKey":"pem"}"#
+        let read = try JSONDecoder().decode(HubFCMCredential.self, from: Data(former.utf8))
+        #expect(read == HubFCMCredential(projectID: "shop", clientEmail: "a@shop.example", privateKey: "pem"))
+    }
+
     @Test("without any account nothing is sent, and one that cannot be read waits for the operator")
     func none() async throws {
         try await withAccounts(node: nil) { accounts, registry in

@@ -99,6 +99,9 @@ struct APNsRig: TransportRig {
 
     func slowDown() { apns.changeRules { $0.answerDelay = .milliseconds(300) } }
 
+    /// Its client keeps to real time, and has no pauses here.
+    func skip(_ duration: Duration) {}
+
     func endService() async { await apns.shutdown() }
 
     func close() async { await client.shutdown(within: .seconds(5)) }

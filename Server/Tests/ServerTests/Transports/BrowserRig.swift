@@ -19,6 +19,7 @@ final class BrowserRig: TransportRig {
     let width = WebPushTransport.width
     let strangeToken = DeviceToken(canonical: "no subscription")
     let transport: any PushTransport
+    private let clock: ManualClock
     private let service: LocalWebPush
     private let proxy: FaultProxy
     private let client: WebPushClient
@@ -29,10 +30,16 @@ final class BrowserRig: TransportRig {
     private let channels = Mutex<[DeviceToken: String]>([:])
 
     static func run(_ terms: RigTerms, _ body: (BrowserRig) async throws -> Void) async throws {
+        try await ManualClock.whileRunning { clock in try await run(terms, clock, body) }
+    }
+
+    private static func run(
+        _ terms: RigTerms, _ clock: ManualClock, _ body: (BrowserRig) async throws -> Void
+    ) async throws {
         let quiet = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
         let bounds = LocalWebPushBounds(subscriptions: 10_000, waitingMessages: 10_000, recorded: 20_000)
         let service = LocalWebPush(
-            settings: LocalWebPushSettings(bounds: bounds), clock: .system, group: .singletonMultiThreadedEventLoopGroup,
+            settings: LocalWebPushSettings(bounds: bounds), clock: clock, group: .singletonMultiThreadedEventLoopGroup,
             logger: quiet)
         let proxy = try await FaultProxy(to: try await service.start().port)
         // Endpoints lead to the proxy.
@@ -40,14 +47,14 @@ final class BrowserRig: TransportRig {
         let browser = try await BrowserSession.connect(SimulatedBrowser(), to: service)
         var settings = Settings()
         settings.webPush.networks = [try #require(AddressRange("127.0.0.0/8"))]
-        let client = try WebPushClient(settings.webPush, clock: .system, group: .singletonMultiThreadedEventLoopGroup)
+        let client = try WebPushClient(settings.webPush, clock: clock, group: .singletonMultiThreadedEventLoopGroup)
         let key = VAPIDKey()
         let transport = WebPushTransport(
             identity: try #require(VAPIDIdentity(subject: "mailto:push@example.com", keys: [key])),
-            allowing: settings.webPush.rule, hosts: ["127.0.0.1"], sender: client, deadline: terms.deadline, clock: .system,
+            allowing: settings.webPush.rule, hosts: ["127.0.0.1"], sender: client, deadline: terms.deadline, clock: clock,
             logger: quiet)
         let rig = BrowserRig(
-            transport: transport, service: service, proxy: proxy, client: client, browser: browser,
+            transport: transport, service: service, proxy: proxy, client: client, browser: browser, clock: clock,
             serverKey: terms.isCredentialGood ? key : VAPIDKey())
         let result = await Result { try await body(rig) }
         await client.shutDown()
@@ -59,9 +66,9 @@ final class BrowserRig: TransportRig {
 
     private init(
         transport: any PushTransport, service: LocalWebPush, proxy: FaultProxy, client: WebPushClient, browser: BrowserSession,
-        serverKey: VAPIDKey
+        clock: ManualClock, serverKey: VAPIDKey
     ) {
-        (self.transport, self.service, self.proxy) = (transport, service, proxy)
+        (self.transport, self.service, self.proxy, self.clock) = (transport, service, proxy, clock)
         (self.client, self.browser, self.serverKey) = (client, browser, serverKey)
     }
 
@@ -114,6 +121,8 @@ final class BrowserRig: TransportRig {
     func silence() { proxy.hold() }
 
     func slowDown() { proxy.slow(by: .milliseconds(150)) }
+
+    func skip(_ duration: Duration) { clock.advance(by: duration) }
 
     func endService() async throws {
         try await proxy.stop()

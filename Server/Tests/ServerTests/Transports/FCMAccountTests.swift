@@ -1,7 +1,6 @@
 import ClarionTesting
 import FCMEmulation
 import Foundation
-import NIOPosix
 import PushHub
 import RichPushModel
 import Testing
@@ -36,17 +35,11 @@ struct FCMAccountTests {
     func account() async throws {
         var random = SeededGenerator()
         print("seed \(random.seed)")
-        let clock = ManualClock(start: SystemClock().now)
-        // Between batches minutes pass at once. Within one the time is the real one.
-        let ticker = MultiThreadedEventLoopGroup.singleton.next().scheduleRepeatedTask(
-            initialDelay: .zero, delay: .milliseconds(10)
-        ) { _ in clock.advance(by: .milliseconds(10)) }
-        defer { ticker.cancel() }
         try await FCMRig.run(
-            RigTerms(deadline: .seconds(60)), clock: clock, messagesPerMinute: 60_000_000,
+            RigTerms(deadline: .seconds(60)), messagesPerMinute: 60_000_000,
             adjusting: { $0.bounds.phoneEvents = 4_000_000 }
         ) { rig in
-            let phones = try rig.devices(Self.total)
+            let (phones, clock) = (try rig.devices(Self.total), rig.clock)
             let dead = Set(phones.indices.shuffled(using: &random).prefix(Self.total / 50))
             for phone in dead { try rig.remove(phones[phone]) }
             let news = rig.fcm.news
@@ -54,6 +47,7 @@ struct FCMAccountTests {
             var account = SenderAccount(of: phones.indices.shuffled(using: &random))
             while let due = account.nextDue {
                 try #require(account.rounds < 1_000)
+                // Minutes between batches pass at once. Within one the time is the real one.
                 if due > clock.uptime { clock.advance(by: due - clock.uptime) }
                 if account.hasUntried { plan(at: rig.fcm, &random) }
                 let batches = account.takeDue(at: clock.uptime, batches: Self.batches, size: Self.size)

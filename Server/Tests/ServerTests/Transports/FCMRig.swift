@@ -1,3 +1,4 @@
+import ClarionTesting
 import FCMEmulation
 import FCMProtocol
 import Foundation
@@ -27,18 +28,27 @@ final class FCMRig: TransportRig {
     let strangeToken = DeviceToken(canonical: "no token")
     let fcm: LocalFCM
     let transport: any PushTransport
+    /// Of both sides.
+    let clock: ManualClock
     private let client: FCMClient
     /// The names of the phones by their tokens.
     private let names = Mutex<[DeviceToken: String]>([:])
 
     static func run(_ terms: RigTerms, _ body: (FCMRig) async throws -> Void) async throws {
-        try await run(terms, clock: .system, body)
+        try await run(terms, adjusting: { $0.bounds.recorded = 20_000 }, body)
     }
 
-    /// Runs with a clock of both sides, and with as much in the recorder as a test wants.
     static func run(
-        _ terms: RigTerms = RigTerms(), clock: any ServiceClock, messagesPerMinute: Int = 600_000,
-        adjusting adjust: (inout LocalFCMSettings) -> Void = { $0.bounds.recorded = 20_000 },
+        _ terms: RigTerms, messagesPerMinute: Int = 600_000, adjusting adjust: (inout LocalFCMSettings) -> Void,
+        _ body: (FCMRig) async throws -> Void
+    ) async throws {
+        try await ManualClock.whileRunning { clock in
+            try await run(terms, clock, messagesPerMinute, adjust, body)
+        }
+    }
+
+    private static func run(
+        _ terms: RigTerms, _ clock: ManualClock, _ messagesPerMinute: Int, _ adjust: (inout LocalFCMSettings) -> Void,
         _ body: (FCMRig) async throws -> Void
     ) async throws {
         let trust = NSTemporaryDirectory() + "clarion-fcm-\(UUID().uuidString).pem"
@@ -64,7 +74,7 @@ final class FCMRig: TransportRig {
             credentials: OneAccount(account: try FCMServiceAccount(keyFile: Array(key.utf8))), sender: client,
             endpoint: settings.fcm.endpoint, messagesPerMinute: messagesPerMinute, ramp: .zero, deadline: terms.deadline,
             clock: clock, logger: quiet)
-        let result = await Result { try await body(FCMRig(fcm: fcm, transport: transport, client: client)) }
+        let result = await Result { try await body(FCMRig(fcm, transport, client, clock)) }
         await client.shutDown()
         await fcm.shutdown()
         try result.get()
@@ -78,8 +88,8 @@ final class FCMRig: TransportRig {
         return fcm
     }
 
-    private init(fcm: LocalFCM, transport: any PushTransport, client: FCMClient) {
-        (self.fcm, self.transport, self.client) = (fcm, transport, client)
+    private init(_ fcm: LocalFCM, _ transport: any PushTransport, _ client: FCMClient, _ clock: ManualClock) {
+        (self.fcm, self.transport, self.client, self.clock) = (fcm, transport, client, clock)
     }
 
     var heard: Int { fcm.recorder.exchanges.count { $0.path == "send" } }
@@ -133,6 +143,8 @@ final class FCMRig: TransportRig {
     }
 
     func slowDown() { fcm.inject(.delay(milliseconds: 300), every: 1) }
+
+    func skip(_ duration: Duration) { clock.advance(by: duration) }
 
     func endService() async { await fcm.shutdown() }
 

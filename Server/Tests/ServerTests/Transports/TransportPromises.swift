@@ -155,6 +155,7 @@ enum TransportPromises {
             #expect(outcomes.allSatisfy { $0 == .accepted || $0.isUnknown || $0.isPutOff }, "\(outcomes)")
             for (device, outcome) in zip(rest, outcomes) where outcome.isUnknown { unknown[device, default: 0] += 1 }
             rest = zip(rest, outcomes).filter { $1 != .accepted }.map(\.0)
+            rig.skip(.seconds(20))
         }
         #expect(rest.isEmpty)
         for (device, taken) in zip(devices, rig.taken(by: devices)) {

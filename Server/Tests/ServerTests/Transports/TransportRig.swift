@@ -1,5 +1,8 @@
+import ClarionTesting
+import NIOPosix
 import PushHub
 import RichPushModel
+import Synchronization
 
 /// What goes wrong at a push service.
 enum TransportTrouble: Hashable, Sendable {
@@ -54,10 +57,33 @@ protocol TransportRig: Sendable {
     func silence() async throws
     /// From now on each answer takes a while.
     func slowDown()
+    /// Time passes at once, for the pauses of the transport.
+    func skip(_ duration: Duration)
     /// Nothing listens any more.
     func endService() async throws
     /// Ends the client of the transport.
     func close() async
+}
+
+extension ManualClock {
+    /// Runs `body` with a clock that goes as fast as the real one, and that a test may move on.
+    static func whileRunning(_ body: (ManualClock) async throws -> Void) async throws {
+        let clock = ManualClock(start: SystemClock().now)
+        let last = Mutex(ContinuousClock.now)
+        // Not a task: on a busy machine the threads of tasks may all be taken for seconds.
+        let ticker = MultiThreadedEventLoopGroup.singleton.next().scheduleRepeatedTask(
+            initialDelay: .zero, delay: .milliseconds(10)
+        ) { _ in
+            let now = ContinuousClock.now
+            let passed = last.withLock { last in
+                defer { last = now }
+                return now - last
+            }
+            clock.advance(by: passed)
+        }
+        defer { ticker.cancel() }
+        try await body(clock)
+    }
 }
 
 extension PushOutcome {
@@ -70,7 +96,7 @@ extension PushOutcome {
     /// How long the next try has to wait, where the service refused for now.
     var pause: Duration? {
         switch self {
-        case .retry(let after, _): after
+        case .retry(let after, _), .delayed(let after, _): after
         case .unavailable(_, let after): after
         default: nil
         }
@@ -79,7 +105,7 @@ extension PushOutcome {
     /// Whether the push did not leave or was not taken, and is tried again without an operator.
     var isPutOff: Bool {
         switch self {
-        case .retry, .unavailable, .notSent: true
+        case .retry, .delayed, .unavailable, .notSent: true
         case .accepted, .gone, .badToken, .rejected, .tooLarge, .unknown, .misconfigured, .unsupported: false
         }
     }
