@@ -156,14 +156,14 @@ let package = Package(
         lab(
             "APNsEmulation",
             [
-                "APNsProtocol", "LocalCertificates", "WireText", .crypto, .nioCore, .nioPosix, .nioSSL, .nioTLS, .nioHPACK,
-                .nioHTTP2, .nioConcurrencyHelpers, .logging, .richPushModel, .x509,
+                "APNsProtocol", "LocalCertificates", "ServiceEmulation", "WireText", .crypto, .nioCore, .nioPosix, .nioSSL,
+                .nioTLS, .nioHPACK, .nioHTTP2, .nioConcurrencyHelpers, .logging, .richPushModel, .x509,
             ]),
         tests(
             "APNsEmulationTests",
             [
-                "APNsEmulation", "APNsProtocol", "ClarionTesting", "LocalCertificates", .crypto, .logging, .nioCore,
-                .nioConcurrencyHelpers, .nioEmbedded, .nioHPACK, .nioHTTP2, .nioPosix, .nioSSL, .richPushModel,
+                "APNsEmulation", "APNsProtocol", "ClarionTesting", "LocalCertificates", "ServiceEmulation", .crypto, .logging,
+                .nioCore, .nioConcurrencyHelpers, .nioEmbedded, .nioHPACK, .nioHTTP2, .nioPosix, .nioSSL, .richPushModel,
             ]),
         target(
             "APNsHTTP2",
@@ -193,8 +193,8 @@ let package = Package(
         lab(
             "FCMEmulation",
             [
-                "WireText", .crypto, .cryptoExtras, .logging, .nioCore, .nioHPACK, .nioHTTP1, .nioHTTP2, .nioPosix, .nioSSL,
-                .nioTLS, .richPushModel,
+                "ServiceEmulation", "WireText", .crypto, .cryptoExtras, .logging, .nioCore, .nioHPACK, .nioHTTP1, .nioHTTP2,
+                .nioSSL, .nioTLS, .richPushModel,
             ]),
         tests(
             "FCMEmulationTests",
@@ -214,11 +214,12 @@ let package = Package(
                 "PushHub", "ClarionTesting", "NotificationTemplates", "ServiceErrors", "SharedAccess", "TagExpressions",
                 .logging, .richPushModel,
             ]),
+        lab("ServiceEmulation", [.nioCore, .nioPosix, .richPushModel]),
         lab(
             "WebPushEmulation",
             [
-                "SharedAccess", "WebPushProtocol", "WireText", .crypto, .logging, .nioCore, .nioHTTP1, .nioPosix, .nioWebSocket,
-                .richPushModel,
+                "ServiceEmulation", "WebPushProtocol", "WireText", .crypto, .logging, .nioCore, .nioHTTP1, .nioPosix,
+                .nioWebSocket, .richPushModel,
             ]),
         tests(
             "WebPushEmulationTests",
@@ -426,11 +427,11 @@ let package = Package(
         tests(
             "ServerTests",
             [
-                "APNsEmulation", "APNsHTTP2", "APNsProtocol", "AppBackend", "ClarionTesting", "EngineTesting", "FCMDelivery",
-                "FCMEmulation", "FCMProtocol", "HTTPService", "HubProtocol", "LocalCertificates", "LongWork", "PushHub",
-                "ServerComposition", "ServerDelivery", "ServerObservability", "ServerOperations", "ServerSettings",
-                "ServerStorage", "ServiceErrors", "SharedAccess", "SQLStorage", "SQLiteDatabase", "WebLibrary",
-                "WebPushDelivery", "WebPushProtocol", "WireText", .asyncHTTPClient, .crypto, .cryptoExtras, .grdb, .httpTypes,
+                "APNsDelivery", "APNsEmulation", "APNsHTTP2", "APNsProtocol", "AppBackend", "ClarionTesting", "EngineTesting",
+                "FCMDelivery", "FCMEmulation", "FCMProtocol", "HTTPService", "HubProtocol", "LocalCertificates", "LongWork",
+                "PushHub", "ServerComposition", "ServerDelivery", "ServerObservability", "ServerOperations", "ServerSettings",
+                "ServerStorage", "ServiceErrors", "SharedAccess", "SQLStorage", "SQLiteDatabase", "WebLibrary", "WebPushDelivery",
+                "WebPushEmulation", "WebPushProtocol", "WireText", .asyncHTTPClient, .crypto, .cryptoExtras, .grdb, .httpTypes,
                 .hummingbird, .hummingbirdTesting, .logging, .nioConcurrencyHelpers, .nioPosix, .nioSSL, .richPushModel, .x509,
             ]),
         lab(
@@ -487,10 +488,9 @@ let package = Package(
             [
                 "APNsEmulation", "AppBackend", "ClarionTesting", "ContentStorage", "DeviceSimulation", "EngineTesting",
                 "FCMEmulation", "HubProtocol", "LabServices", "LongWork", "PushHub", "RemoteHub", "ServerComposition",
-                "ServerOperations",
-                "ServerSettings", "ServerStorage", "ServiceErrors", "SQLStorage", "SQLiteDatabase", "ServerObservability",
-                "SharedAccess", "SimulatedPhonePage", "WebPushEmulation", "WebPushProtocol", "WireText", .asyncHTTPClient,
-                .logging, .nioCore, .nioHTTP1, .nioPosix, .nioSSL, .richPushDevice, .richPushModel,
+                "ServerOperations", "ServerSettings", "ServerStorage", "ServiceErrors", "SQLStorage", "SQLiteDatabase",
+                "ServerObservability", "SharedAccess", "SimulatedPhonePage", "WebPushEmulation", "WebPushProtocol", "WireText",
+                .asyncHTTPClient, .logging, .nioCore, .nioHTTP1, .nioPosix, .nioSSL, .richPushDevice, .richPushModel,
             ]),
         sdkTests("RichPushDeviceTests", [.richPushDevice, .richPushModel, .richPushSealing]),
         sdkTests("RichPushModelTests", [.richPushModel]),

@@ -36,7 +36,7 @@ public struct FloorPlan: Sendable {
             "LongWork": 1, "NotificationTemplates": 1,
             "RichPushSealing": 1, "SharedAccess": 1, "TagExpressions": 1, "TrustedIssuers": 1, "WebPushProtocol": 1,
             "APNsEmulation": 2, "APNsHTTP2": 2, "AppBackend": 2, "FCMEmulation": 2, "PushHub": 2, "RichPushDevice": 2,
-            "WebPushEmulation": 2,
+            "ServiceEmulation": 2, "WebPushEmulation": 2,
             "APNsDelivery": 3, "BackendHTTPAPI": 3, "ConsolePage": 3, "ContentStorage": 3, "DeviceSimulation": 3,
             "FCMDelivery": 3, "HTTPService": 3, "WebLibrary": 3, "WebPushDelivery": 3,
             "HubHTTPAPI": 3, "PostgresDatabase": 3, "RemoteHub": 3, "SQLStorage": 3, "SQLiteDatabase": 3,
@@ -49,7 +49,8 @@ public struct FloorPlan: Sendable {
             "ClarionTesting": 6, "EngineTesting": 6, "StorageConformance": 6,
         ],
         neighbours: [
-            "AppBackend": ["PushHub"], "BackendHTTPAPI": ["ConsolePage", "HTTPService", "WebLibrary"],
+            "APNsEmulation": ["ServiceEmulation"], "AppBackend": ["PushHub"], "FCMEmulation": ["ServiceEmulation"],
+            "BackendHTTPAPI": ["ConsolePage", "HTTPService", "WebLibrary"],
             "ConsolePage": ["HTTPService"],
             "CommandLineSupport": ["ServerSettings"],
             "EngineTesting": ["ClarionTesting"],
@@ -62,7 +63,7 @@ public struct FloorPlan: Sendable {
             "ServerOperations": ["ServerDelivery", "ServerSettings", "ServerStorage"],
             "ServerStorage": ["ServerDelivery", "ServerSettings"],
             "SQLiteDatabase": ["SQLStorage"], "StorageConformance": ["ClarionTesting"], "WebLibrary": ["HTTPService"],
-            "WebPushProtocol": ["SharedAccess"],
+            "WebPushEmulation": ["ServiceEmulation"], "WebPushProtocol": ["SharedAccess"],
             "WireText": ["RichPushModel"],
         ],
         allowedProducts: [

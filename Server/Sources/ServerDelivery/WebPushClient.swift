@@ -8,6 +8,28 @@ import Synchronization
 import WebPushDelivery
 import WebPushProtocol
 
+/// The body of a request, which notes when a connection begins to take it: before that no receiver can have the request.
+private final class NotedBody: RandomAccessCollection, Sendable {
+    private let bytes: [UInt8]
+    private let isTaken = Atomic(false)
+
+    init(_ bytes: [UInt8]) { self.bytes = bytes }
+
+    var hasLeft: Bool { isTaken.load(ordering: .acquiring) }
+    var startIndex: Int { 0 }
+    var endIndex: Int { bytes.count }
+
+    subscript(position: Int) -> UInt8 {
+        isTaken.store(true, ordering: .releasing)
+        return bytes[position]
+    }
+
+    func withContiguousStorageIfAvailable<Result>(_ body: (UnsafeBufferPointer<UInt8>) throws -> Result) rethrows -> Result? {
+        isTaken.store(true, ordering: .releasing)
+        return try bytes.withContiguousStorageIfAvailable(body)
+    }
+}
+
 /// Posts messages to the push services of browsers. A browser's owner chooses where its endpoint is, so each host has a client that is pinned to
 /// an address that was looked at.
 final class WebPushClient: WebPushSending {
@@ -74,14 +96,17 @@ final class WebPushClient: WebPushSending {
         var message = HTTPClientRequest(url: request.address.url)
         message.method = .POST
         for header in request.headers { message.headers.add(name: header.name, value: header.value) }
-        message.body = .bytes(ByteBuffer(bytes: request.body))
+        let body = NotedBody(request.body)
+        message.body = .bytes(body)
         do {
             let answer = try await client.execute(message, timeout: .milliseconds(max(1, deadline.wholeMilliseconds)))
             return (.answered(await self.answer(answer)), false)
         } catch {
             let failure = OutboundFailure(error)
-            let reason = failure.reason(late: "no answer in time")
-            return (failure.isBeforeSending ? .notSent(reason: reason) : .unknown(reason: reason), failure.isOutOfReach)
+            // A push that no connection took in its time has not left.
+            let reason = failure.reason(late: body.hasLeft ? "no answer in time" : "no connection became free in time")
+            let isUnsent = failure.isBeforeSending || !body.hasLeft
+            return (isUnsent ? .notSent(reason: reason) : .unknown(reason: reason), failure.isOutOfReach)
         }
     }
 

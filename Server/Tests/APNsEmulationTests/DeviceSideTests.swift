@@ -1,5 +1,6 @@
 import APNsProtocol
 import Foundation
+import ServiceEmulation
 import Testing
 
 @testable import APNsEmulation
@@ -131,11 +132,14 @@ struct DeviceSideTests {
 
     @Test("memory is bounded: the oldest entry goes first")
     func bounds() {
-        var ring = RecentEntries<Int>(capacity: 3)
+        var ring = NewestEntries<Int>(capacity: 3)
         let dropped = (1...5).map { ring.append($0) }
         #expect(dropped == [nil, nil, nil, 1, 2])
-        #expect(ring.elements == [3, 4, 5])
-        var none = RecentEntries<Int>(capacity: 0)
+        ring.changeLast(where: { $0 < 5 }, { $0 += 10 })
+        #expect(ring.elements == [3, 14, 5])
+        ring.clear()
+        #expect(ring.elements.isEmpty && ring.count == 5)
+        var none = NewestEntries<Int>(capacity: 0)
         #expect(none.append(1) == nil)
         #expect(none.elements.isEmpty)
     }

@@ -162,12 +162,4 @@ struct WaitingMessageTests {
         #expect(fixture.state.recorder.reports.map(\.code) == [302, 101])
         #expect(fixture.state.users[uaid]?.messages.isEmpty == true)
     }
-
-    @Test("the lists of the recorder keep the newest entries")
-    func boundedLists() {
-        var list = BoundedList<Int>(capacity: 100)
-        for number in 0..<1_000 { list.append(number) }
-        #expect(list.elements.last == 999)
-        #expect((100...111).contains(list.elements.count))
-    }
 }

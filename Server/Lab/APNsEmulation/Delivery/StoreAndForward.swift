@@ -1,5 +1,6 @@
 import APNsProtocol
 import RichPushModel
+import ServiceEmulation
 
 #if canImport(FoundationEssentials)
     import FoundationEssentials
@@ -187,9 +188,9 @@ struct DeliveryLog: Sendable {
 
     private var entries: [Key: DeliveryRecord] = [:]
     private var devices: [UUID: [String]] = [:]
-    private var order: RecentEntries<Key>
+    private var order: NewestEntries<Key>
 
-    init(capacity: Int) { order = RecentEntries(capacity: capacity) }
+    init(capacity: Int) { order = NewestEntries(capacity: capacity) }
 
     /// Oldest first.
     var records: [DeliveryRecord] { order.elements.compactMap { entries[$0] } }

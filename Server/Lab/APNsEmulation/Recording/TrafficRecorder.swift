@@ -1,4 +1,5 @@
 import NIOConcurrencyHelpers
+import ServiceEmulation
 
 #if canImport(FoundationEssentials)
     import FoundationEssentials
@@ -9,10 +10,10 @@ import NIOConcurrencyHelpers
 /// The frames of every connection: the newest in full, all of them counted. Thread-safe.
 final class TrafficRecorder: Sendable {
     private struct State {
-        var frames: RecentEntries<FrameRecord>
+        var frames: NewestEntries<FrameRecord>
         /// By connection.
         var statistics: [Int: TrafficStatistics] = [:]
-        var connections: RecentEntries<Int>
+        var connections: NewestEntries<Int>
         /// Grows when the counts begin anew; a connection that counted before has to begin anew too.
         var generation = 0
     }
@@ -26,7 +27,7 @@ final class TrafficRecorder: Sendable {
     init(frames: Int) {
         isOn = frames > 0
         state = NIOLockedValueBox(
-            State(frames: RecentEntries(capacity: frames), connections: RecentEntries(capacity: Self.keptConnections)))
+            State(frames: NewestEntries(capacity: frames), connections: NewestEntries(capacity: Self.keptConnections)))
     }
 
     /// Oldest first.
@@ -41,13 +42,13 @@ final class TrafficRecorder: Sendable {
     func clearStatistics() {
         state.withLockedValue { state in
             state.statistics.removeAll()
-            state.connections = RecentEntries(capacity: Self.keptConnections)
+            state.connections.clear()
             state.generation += 1
         }
     }
 
     /// Forgets the frames.
-    func clearFrames() { state.withLockedValue { $0.frames = RecentEntries(capacity: $0.frames.capacity) } }
+    func clearFrames() { state.withLockedValue { $0.frames.clear() } }
 
     /// Takes in some frames of a connection and what it has counted by now.
     func record(_ frames: [FrameRecord], connection: Int, statistics: TrafficStatistics) {
@@ -87,7 +88,7 @@ public struct TrafficStatistics: Sendable, Hashable, Codable {
 
 /// Keeps the newest exchanges and counts how often each `apns-id` was accepted.
 struct ExchangeRecorder: Sendable {
-    private var recent: RecentEntries<APNsExchange>
+    private var recent: NewestEntries<APNsExchange>
     private let countedIDs: Int
     private(set) var acceptances: [UUID: UInt32] = [:]
     /// Accepted pushes whose answer a fault withheld, until their retry.
@@ -95,7 +96,7 @@ struct ExchangeRecorder: Sendable {
     private var excusedRetries = 0
 
     init(retention: EmulationRetention) {
-        recent = RecentEntries(capacity: retention.exchanges)
+        recent = NewestEntries(capacity: retention.exchanges)
         countedIDs = retention.countedIDs
     }
 
@@ -103,7 +104,7 @@ struct ExchangeRecorder: Sendable {
 
     mutating func record(_ exchange: APNsExchange) { recent.append(exchange) }
 
-    mutating func clear() { recent = RecentEntries(capacity: recent.capacity) }
+    mutating func clear() { recent.clear() }
 
     /// How often a client sent a push again although it saw that the push was accepted.
     var repeatedAcceptances: Int { acceptances.values.reduce(0) { $0 + Int($1) - 1 } - excusedRetries }

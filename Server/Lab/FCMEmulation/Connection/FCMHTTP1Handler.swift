@@ -1,5 +1,6 @@
 import NIOCore
 import NIOHTTP1
+import ServiceEmulation
 
 /// One connection over HTTP/1.1: requests in, answers out, one at a time. Lives on its event loop.
 final class FCMHTTP1Handler: ChannelInboundHandler {
@@ -87,9 +88,7 @@ final class FCMHTTP1Handler: ChannelInboundHandler {
 
     @discardableResult
     private func wait(_ delay: Duration, _ body: @escaping @Sendable (FCMHTTP1Handler) -> Void) -> Task<Void, Never>? {
-        guard let eventLoop = context?.eventLoop else { return nil }
-        let bound = NIOLoopBound(self, eventLoop: eventLoop)
-        return LoopWait.start(delay, on: eventLoop, clock: core.clock) { body(bound.value) }
+        LoopTimer.start(delay, of: self, in: context, clock: core.clock, body)
     }
 
     private func watchAnew() {

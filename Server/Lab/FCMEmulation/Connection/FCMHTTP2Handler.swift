@@ -2,6 +2,7 @@ import Logging
 import NIOCore
 import NIOHPACK
 import NIOHTTP2
+import ServiceEmulation
 
 /// One connection over HTTP/2: frames in, requests judged by the core, frames out. Lives on its event loop.
 final class FCMHTTP2Handler: ChannelInboundHandler {
@@ -200,9 +201,7 @@ final class FCMHTTP2Handler: ChannelInboundHandler {
     // MARK: Time
 
     private func wait(_ delay: Duration, _ body: @escaping @Sendable (FCMHTTP2Handler) -> Void) -> Task<Void, Never>? {
-        guard let eventLoop = context?.eventLoop else { return nil }
-        let bound = NIOLoopBound(self, eventLoop: eventLoop)
-        return LoopWait.start(delay, on: eventLoop, clock: core.clock) { body(bound.value) }
+        LoopTimer.start(delay, of: self, in: context, clock: core.clock, body)
     }
 
     /// Ends a connection on which nothing happens, and later one on which only a fault holds something up.

@@ -2,21 +2,13 @@ import Logging
 import NIOCore
 import NIOHTTP1
 import NIOHTTP2
-import NIOPosix
 import NIOSSL
 import NIOTLS
 import RichPushModel
-import Synchronization
+import ServiceEmulation
 
-/// Owns the listening socket and the open connections. One port serves every one of Google's hosts, over HTTP/2 and HTTP/1.1.
+/// Accepts connections: one port serves every one of Google's hosts, over HTTP/2 and HTTP/1.1.
 final class FCMListener: Sendable {
-    private struct State: Sendable {
-        var wasStarted = false
-        var isShutDown = false
-        var server: (any Channel)?
-        var connections: [ObjectIdentifier: any Channel] = [:]
-    }
-
     /// How long a client has until it has said which protocol it speaks.
     private static let handshakeTime: Duration = .seconds(20)
     /// Access tokens of Google have up to 2 KB.
@@ -24,59 +16,30 @@ final class FCMListener: Sendable {
 
     let core: FCMServiceCore
     let logger: Logger
-    private let group: any EventLoopGroup
-    private let state = Mutex(State())
+    private let listener: LocalListener<LocalFCMError>
 
     init(core: FCMServiceCore, group: any EventLoopGroup, logger: Logger) {
-        (self.core, self.group, self.logger) = (core, group, logger)
+        (self.core, self.logger) = (core, logger)
+        let settings = core.settings
+        listener = LocalListener(
+            host: settings.host, port: settings.port, allowsRemoteClients: settings.allowsRemoteClients,
+            limit: settings.bounds.connections, group: group)
     }
 
     /// Returns the port that it got.
-    func start() async throws -> Int {
+    func start() async throws(LocalFCMError) -> Int {
         let settings = core.settings
-        guard settings.allowsRemoteClients || Self.isLoopback(settings.host) else {
-            throw LocalFCMError.notLoopback(host: settings.host)
+        let port = try await listener.start(isOpen: { [core] in !core.refusesConnections }) { () throws(LocalFCMError) in
+            let tls = try tlsContext()
+            return { channel in try self.configure(channel, tls) }
         }
-        let wasStarted = state.withLock { state in
-            defer { state.wasStarted = true }
-            return state.wasStarted
-        }
-        guard !wasStarted else { throw LocalFCMError.alreadyStarted }
-        let tls = try tlsContext()
-        let server: any Channel
-        do {
-            server = try await bootstrap(tls).bind(host: settings.host, port: settings.port).get()
-        } catch {
-            throw LocalFCMError.cannotListen(host: settings.host, port: settings.port, cause: "\(error)")
-        }
-        let port = server.localAddress?.port ?? settings.port
         core.with { $0.listens(at: settings.origin(port: port), standsInForGoogle: settings.standsInForGoogle) }
-        let isShutDown = state.withLock { state in
-            state.server = server
-            return state.isShutDown
-        }
-        if isShutDown { try? await server.close() }
         logger.info("The local FCM listens", metadata: ["host": "\(settings.host)", "port": "\(port)"])
         return port
     }
 
-    /// Ends every connection; one that comes while it ends is closed at once.
-    func shutdown() async {
-        let server = state.withLock { state in
-            state.isShutDown = true
-            return state.server
-        }
-        try? await server?.close()
-        let connections = state.withLock { Array($0.connections.values) }
-        for connection in connections { connection.close(promise: nil) }
-        for connection in connections { try? await connection.closeFuture.get() }
-    }
-
-    private static func isLoopback(_ host: String) -> Bool {
-        if host == "localhost" || host == "::1" { return true }
-        let parts = host.split(separator: ".", omittingEmptySubsequences: false)
-        return parts.count == 4 && parts[0] == "127" && parts.allSatisfy { UInt8($0) != nil }
-    }
+    /// Ends every connection.
+    func shutdown() async { await listener.shutdown() }
 
     private func tlsContext() throws(LocalFCMError) -> NIOSSLContext {
         do {
@@ -94,32 +57,6 @@ final class FCMListener: Sendable {
         }
     }
 
-    private func bootstrap(_ tls: NIOSSLContext) -> ServerBootstrap {
-        ServerBootstrap(group: group)
-            .serverChannelOption(.backlog, value: 256)
-            .serverChannelOption(.socketOption(.so_reuseaddr), value: 1)
-            .childChannelOption(.tcpOption(.tcp_nodelay), value: 1)
-            .childChannelInitializer { channel in
-                guard self.add(channel) else { return channel.close() }
-                return channel.eventLoop.makeCompletedFuture { try self.configure(channel, tls) }
-            }
-    }
-
-    /// Returns whether the connection is welcome.
-    private func add(_ channel: any Channel) -> Bool {
-        let (limit, refuses) = (core.settings.bounds.connections, core.refusesConnections)
-        let isWelcome = state.withLock { state in
-            guard !state.isShutDown, !refuses, state.connections.count < limit else { return false }
-            state.connections[ObjectIdentifier(channel)] = channel
-            return true
-        }
-        guard isWelcome else { return false }
-        channel.closeFuture.whenComplete { _ in
-            self.state.withLock { $0.connections[ObjectIdentifier(channel)] = nil }
-        }
-        return true
-    }
-
     private func configure(_ channel: any Channel, _ tls: NIOSSLContext) throws {
         let pipeline = channel.pipeline.syncOperations
         try pipeline.addHandler(NIOSSLServerHandler(context: tls))
@@ -130,7 +67,7 @@ final class FCMListener: Sendable {
                     try self.speak(result == .negotiated("h2"), on: channel.pipeline.syncOperations)
                 }
             })
-        let deadline = LoopWait.start(Self.handshakeTime, on: channel.eventLoop, clock: core.clock) {
+        let deadline = LoopTimer.start(Self.handshakeTime, on: channel.eventLoop, clock: core.clock) {
             let waiting = try? channel.pipeline.syncOperations.handler(type: ApplicationProtocolNegotiationHandler.self)
             if waiting != nil { channel.close(promise: nil) }
         }
@@ -151,17 +88,5 @@ final class FCMListener: Sendable {
         try pipeline.addHandler(
             NIOHTTP2Handler(mode: .server, connectionConfiguration: connection, streamConfiguration: .init()))
         try pipeline.addHandler(FCMHTTP2Handler(core: core, logger: logger))
-    }
-}
-
-/// Runs something on an event loop when a time of the service's clock has passed.
-enum LoopWait {
-    static func start(
-        _ delay: Duration, on eventLoop: any EventLoop, clock: any ServiceClock, _ body: @escaping @Sendable () -> Void
-    ) -> Task<Void, Never> {
-        Task {
-            guard (try? await clock.sleep(for: delay)) != nil else { return }
-            eventLoop.execute(body)
-        }
     }
 }

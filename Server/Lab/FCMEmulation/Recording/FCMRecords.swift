@@ -1,4 +1,5 @@
 import RichPushModel
+import ServiceEmulation
 
 /// A request with its answer. It holds no access token, no assertion, and no registration token.
 public struct FCMExchange: Sendable, Hashable, Codable {
@@ -79,24 +80,4 @@ public struct FCMRecorder: Sendable {
         deliveryList.clear()
         phoneList.clear()
     }
-}
-
-/// The newest entries of a list, oldest first.
-struct NewestEntries<Element: Sendable>: Sendable {
-    let capacity: Int
-    private(set) var elements: [Element] = []
-    /// How many there were in all.
-    private(set) var count = 0
-
-    init(capacity: Int) { self.capacity = max(0, capacity) }
-
-    mutating func append(_ element: Element) {
-        count += 1
-        guard capacity > 0 else { return }
-        // Half as many more are kept and then cut off, so that most additions move nothing.
-        if elements.count >= capacity + capacity / 2 + 1 { elements.removeFirst(elements.count - capacity + 1) }
-        elements.append(element)
-    }
-
-    mutating func clear() { elements.removeAll() }
 }

@@ -60,7 +60,7 @@ enum GooglePath: Sendable, Hashable {
         let parts = sides[0].split(separator: UInt8(ascii: "/"), omittingEmptySubsequences: false).dropFirst().map {
             PercentEncoding.decodeLeniently(Substring($0))
         }
-        let query = Self.query(sides.count > 1 ? Substring(sides[1]) : "")
+        let query = Self.fields(of: sides.count > 1 ? Substring(sides[1]) : "")
         switch (parts.count, parts.first, parts.last) {
         case (1, "token", _): self = .token
         case (2, "iid", "v1:batchAdd"): self = .topicBatch(follows: true)
@@ -78,7 +78,8 @@ enum GooglePath: Sendable, Hashable {
         }
     }
 
-    private static func query(_ text: Substring) -> [String: String] {
+    /// The fields of a query or a form.
+    static func fields(of text: Substring) -> [String: String] {
         var values: [String: String] = [:]
         for pair in text.split(separator: "&") {
             let sides = pair.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)

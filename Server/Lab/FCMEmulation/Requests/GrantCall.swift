@@ -64,11 +64,7 @@ struct GrantCall: Sendable {
 
     init(_ request: GoogleRequest) {
         if request.contentType != "application/x-www-form-urlencoded" { violations.append(FCMViolation(.grantForm)) }
-        var fields: [String: String] = [:]
-        for pair in String(decoding: request.body, as: UTF8.self).split(separator: "&") {
-            let sides = pair.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
-            fields[String(sides[0])] = sides.count > 1 ? PercentEncoding.decodeLeniently(sides[1], plusIsBlank: true) : ""
-        }
+        let fields = GooglePath.fields(of: Substring(decoding: request.body, as: UTF8.self))
         if let type = fields["grant_type"] {
             if type != Self.grantType { violations.append(FCMViolation(.grantType)) }
         } else {

@@ -1,4 +1,5 @@
 import RichPushModel
+import WireText
 
 /// A deliberate failure (Reference/FCM.md#7). It strikes a request that passed every check.
 public enum FCMFault: Sendable, Hashable, Codable {
@@ -77,7 +78,7 @@ extension FCMFault.Pause {
     fileprivate func text(_ now: Timestamp) -> String {
         switch self {
         case .seconds(let seconds): "\(seconds)"
-        case .date(let seconds): HTTPMoment.text(now + .seconds(seconds))
+        case .date(let seconds): HTTPDate.text(now + .seconds(seconds))
         }
     }
 }

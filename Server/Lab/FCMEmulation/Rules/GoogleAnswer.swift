@@ -1,4 +1,3 @@
-import RichPushModel
 import WireText
 
 /// An answer of one of Google's services.
@@ -81,19 +80,5 @@ struct GoogleAnswer: Sendable {
     private static func challenge(_ reason: String) -> (name: String, value: String) {
         let error = reason == "CREDENTIALS_MISSING" ? "" : #", error="invalid_token""#
         return ("www-authenticate", #"Bearer realm="https://accounts.google.com/"\#(error)"#)
-    }
-}
-
-/// A moment as HTTP writes it (RFC 9110, 5.6.7): `Fri, 15 Jan 2027 08:00:00 GMT`.
-enum HTTPMoment {
-    private static let days = ["Thu", "Fri", "Sat", "Sun", "Mon", "Tue", "Wed"]
-    private static let months = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"]
-
-    static func text(_ moment: Timestamp) -> String {
-        // 2027-01-15T08:00:00Z
-        let parts = WireTime(moment).seconds.split { "-T:Z".contains($0) }
-        guard parts.count == 6, let month = Int(parts[1]), moment.seconds >= 0 else { return "" }
-        let day = days[Int(moment.seconds / 86_400 % 7)]
-        return "\(day), \(parts[2]) \(months[month - 1]) \(parts[0]) \(parts[3]):\(parts[4]):\(parts[5]) GMT"
     }
 }

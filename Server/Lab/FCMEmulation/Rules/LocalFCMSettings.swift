@@ -1,3 +1,5 @@
+import ServiceEmulation
+
 /// How a local FCM is set up.
 public struct LocalFCMSettings: Sendable, Hashable {
     /// A certificate with its chain and the key, in PEM.
@@ -99,7 +101,7 @@ public struct LocalFCMBounds: Sendable, Hashable {
 }
 
 /// Why a local FCM could not do what its operator asks. The texts hold no secret.
-public enum LocalFCMError: Error, Hashable, Sendable, CustomStringConvertible {
+public enum LocalFCMError: LocalListenerError, Hashable, Sendable, CustomStringConvertible {
     /// The host is reachable by other machines and `allowsRemoteClients` is off.
     case notLoopback(host: String)
     /// The address is in use or not of this machine.

@@ -1,6 +1,7 @@
 import Logging
 import NIOCore
 import NIOWebSocket
+import ServiceEmulation
 
 /// One connection of a browser: frames in, the core asked, frames out (Reference/WebPush.md#6-3). Lives on its event loop.
 final class BrowserSocketHandler: ChannelInboundHandler {
@@ -140,8 +141,6 @@ final class BrowserSocketHandler: ChannelInboundHandler {
     }
 
     private func timer(_ delay: Duration, _ body: @escaping @Sendable (BrowserSocketHandler) -> Void) -> Task<Void, Never>? {
-        guard let eventLoop = context?.eventLoop else { return nil }
-        let bound = NIOLoopBound(self, eventLoop: eventLoop)
-        return LoopTimer.start(delay, on: eventLoop, clock: core.clock) { body(bound.value) }
+        LoopTimer.start(delay, of: self, in: context, clock: core.clock, body)
     }
 }

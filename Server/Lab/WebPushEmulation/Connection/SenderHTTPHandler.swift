@@ -1,6 +1,7 @@
 import NIOCore
 import NIOHTTP1
 import NIOWebSocket
+import ServiceEmulation
 
 /// One connection of a sender: requests in, answers out, one at a time. Lives on its event loop.
 final class SenderHTTPHandler: ChannelInboundHandler, RemovableChannelHandler {
@@ -98,9 +99,6 @@ final class SenderHTTPHandler: ChannelInboundHandler, RemovableChannelHandler {
     /// Ends the connection when nothing comes.
     private func wait(in context: ChannelHandlerContext) {
         timer?.cancel()
-        let bound = NIOLoopBound(self, eventLoop: context.eventLoop)
-        timer = LoopTimer.start(Self.patience, on: context.eventLoop, clock: core.clock) {
-            bound.value.context?.close(promise: nil)
-        }
+        timer = LoopTimer.start(Self.patience, of: self, in: context, clock: core.clock) { $0.context?.close(promise: nil) }
     }
 }

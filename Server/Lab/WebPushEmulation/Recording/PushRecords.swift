@@ -1,4 +1,5 @@
 import RichPushModel
+import ServiceEmulation
 
 /// A request of a sender with its answer. It holds no body, no token of an endpoint and no VAPID token.
 public struct SenderExchange: Sendable, Hashable, Codable {
@@ -67,14 +68,14 @@ public struct BrowserReport: Sendable, Hashable, Codable {
 
 /// Everything that happened, the newest entries of each kind.
 public struct PushRecorder: Sendable {
-    private var exchangeList: BoundedList<SenderExchange>
-    private var deliveryList: BoundedList<BrowserDelivery>
-    private var reportList: BoundedList<BrowserReport>
+    private var exchangeList: NewestEntries<SenderExchange>
+    private var deliveryList: NewestEntries<BrowserDelivery>
+    private var reportList: NewestEntries<BrowserReport>
 
     init(capacity: Int) {
-        exchangeList = BoundedList(capacity: capacity)
-        deliveryList = BoundedList(capacity: capacity)
-        reportList = BoundedList(capacity: capacity)
+        exchangeList = NewestEntries(capacity: capacity)
+        deliveryList = NewestEntries(capacity: capacity)
+        reportList = NewestEntries(capacity: capacity)
     }
 
     /// Requests of senders, oldest first.

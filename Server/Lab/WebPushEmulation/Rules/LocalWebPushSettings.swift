@@ -1,3 +1,5 @@
+import ServiceEmulation
+
 /// How a local push service is set up.
 public struct LocalWebPushSettings: Sendable, Hashable {
     /// The address to listen on. Anything but loopback is refused unless `allowsRemoteClients`.
@@ -59,7 +61,7 @@ public struct LocalWebPushBounds: Sendable, Hashable {
 }
 
 /// Why a local push service could not be set up. The texts hold no secret.
-public enum LocalWebPushError: Error, Hashable, Sendable, CustomStringConvertible {
+public enum LocalWebPushError: LocalListenerError, Hashable, Sendable, CustomStringConvertible {
     /// The host is reachable by other machines and `allowsRemoteClients` is off.
     case notLoopback(host: String)
     /// The address is in use or not of this machine.

@@ -124,7 +124,8 @@ struct ChannelDeliveryTests {
 }
 
 extension Result where Failure == any Error {
-    fileprivate init(_ work: () async throws -> Success) async {
+    /// What the work gives or throws.
+    init(_ work: () async throws -> Success) async {
         do { self = .success(try await work()) } catch { self = .failure(error) }
     }
 }
