@@ -87,7 +87,7 @@ extension AndroidPhone {
 
     /// Shows a notification, over the app too: with a banner unless the phone is locked.
     func post(
-        _ content: NotificationContent, id: String, richID: RichID?, kind: ContentKind?, by shower: String
+        _ content: NotificationContent, id: String, richID: RichID?, kind: ContentKind?, by presenter: String
     ) throws(PresentationError) {
         guard memory.settings.permission == .granted else {
             story.record(.held, richID, HoldReason.notificationsOff.sentence)
@@ -97,7 +97,7 @@ extension AndroidPhone {
         for gone in list.add(entry) { shelf.remove(gone.file) }
         if !view.locked { hangBanner(entry.notice) }
         let attachment = entry.file == nil ? "no" : entry.notice.mediaType ?? "yes"
-        story.record(.shown, richID, "The phone shows the notification", ["by": shower, "attachment": attachment])
+        story.record(.shown, richID, "The phone shows the notification", ["by": presenter, "attachment": attachment])
         // Without one, FCM takes high priority away over time (Reference/FCM.md#6-1).
         try? device.act(.showNotification)
         publish()

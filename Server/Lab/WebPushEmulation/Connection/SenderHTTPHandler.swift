@@ -8,7 +8,7 @@ final class SenderHTTPHandler: ChannelInboundHandler, RemovableChannelHandler {
     typealias OutboundOut = HTTPServerResponsePart
 
     /// A sender that sends nothing for so long has gone away.
-    private static let patience: Duration = .seconds(60)
+    private static let timeout: Duration = .seconds(60)
     /// What is read of a body at most. A longer one is counted and thrown away.
     private static let keptBody = 8_192
     /// Beyond it the sender is not read to the end.
@@ -99,7 +99,7 @@ final class SenderHTTPHandler: ChannelInboundHandler, RemovableChannelHandler {
     private func wait(in context: ChannelHandlerContext) {
         timer?.cancel()
         let bound = NIOLoopBound(self, eventLoop: context.eventLoop)
-        timer = LoopTimer.start(Self.patience, on: context.eventLoop, clock: core.clock) {
+        timer = LoopTimer.start(Self.timeout, on: context.eventLoop, clock: core.clock) {
             bound.value.context?.close(promise: nil)
         }
     }
