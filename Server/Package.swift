@@ -8,14 +8,15 @@ let house: [SwiftSetting] = [
     .treatAllWarnings(as: .error),
     .enableUpcomingFeature("ExistentialAny"),
 ]
-/// Tests call optimized code, and are compiled once for each run of CI: to optimize them too takes as long as to compile them.
-let testSettings = house + [.unsafeFlags(["-Onone"])]
+/// Test code is compiled once for each run of CI: optimizing it takes as long again, and a job for its module reads it twice.
+let testSettings = house + [.unsafeFlags(["-Onone", "-no-emit-module-separately-wmo"])]
 
 /// - Parameter files: files and folders that lie beside the code, and are no part of the build.
 func target(
-    _ name: String, _ dependencies: [Target.Dependency] = [], beside files: [String] = [], resources: [Resource] = []
+    _ name: String, _ dependencies: [Target.Dependency] = [], beside files: [String] = [], resources: [Resource] = [],
+    settings: [SwiftSetting] = house
 ) -> Target {
-    .target(name: name, dependencies: dependencies, exclude: files, resources: resources, swiftSettings: house)
+    .target(name: name, dependencies: dependencies, exclude: files, resources: resources, swiftSettings: settings)
 }
 
 /// A target of the lab.
@@ -472,25 +473,24 @@ let package = Package(
             [
                 "SharedAccess", "TrustedIssuers", "WireText", .crypto, .logging, .richPushModel, .nioConcurrencyHelpers,
                 .nioCore, .nioPosix,
-            ]),
+            ], settings: testSettings),
         target(
-            "EngineTesting",
-            ["ClarionTesting", "PostgresDatabase", "SQLStorage", "SQLiteDatabase", .logging, .richPushModel]),
+            "EngineTesting", ["ClarionTesting", "PostgresDatabase", "SQLStorage", "SQLiteDatabase", .logging, .richPushModel],
+            settings: testSettings),
         target(
             "StorageConformance",
             [
                 "AuditTrail", "AppBackend", "CalendarTime", "ClarionTesting", "NotificationTemplates", "PushHub",
                 "ServiceErrors", "SharedAccess", "TagExpressions", .nioConcurrencyHelpers, .richPushModel,
-            ]),
+            ], settings: testSettings),
         tests(
             "EndToEndTests",
             [
                 "APNsEmulation", "AppBackend", "ClarionTesting", "ContentStorage", "DeviceSimulation", "EngineTesting",
                 "FCMEmulation", "HubProtocol", "LabServices", "LongWork", "PushHub", "RemoteHub", "ServerComposition",
-                "ServerOperations",
-                "ServerSettings", "ServerStorage", "ServiceErrors", "SQLStorage", "SQLiteDatabase", "ServerObservability",
-                "SharedAccess", "SimulatedPhonePage", "WebPushEmulation", "WebPushProtocol", "WireText", .asyncHTTPClient,
-                .logging, .nioCore, .nioHTTP1, .nioPosix, .nioSSL, .richPushDevice, .richPushModel,
+                "ServerOperations", "ServerSettings", "ServerStorage", "ServiceErrors", "SQLStorage", "SQLiteDatabase",
+                "ServerObservability", "SharedAccess", "SimulatedPhonePage", "WebPushEmulation", "WebPushProtocol", "WireText",
+                .asyncHTTPClient, .logging, .nioCore, .nioHTTP1, .nioPosix, .nioSSL, .richPushDevice, .richPushModel,
             ]),
         sdkTests("RichPushDeviceTests", [.richPushDevice, .richPushModel, .richPushSealing]),
         sdkTests("RichPushModelTests", [.richPushModel]),
