@@ -4,18 +4,16 @@
 // may depend on lower floors only, and a target of the product on none of the lab; scripts/check-floors proves it.
 import PackageDescription
 
-let house: [SwiftSetting] = [
-    .treatAllWarnings(as: .error),
-    .enableUpcomingFeature("ExistentialAny"),
-]
-/// Tests call optimized code, and are compiled once for each run of CI: to optimize them too takes as long as to compile them.
-let testSettings = house + [.unsafeFlags(["-Onone"])]
+let house: [SwiftSetting] = [.treatAllWarnings(as: .error), .enableUpcomingFeature("ExistentialAny")]
+/// Test code is compiled once for each run of CI: optimizing it takes as long again, and a job for its module reads it twice.
+let testSettings = house + [.unsafeFlags(["-Onone", "-no-emit-module-separately-wmo"])]
 
 /// - Parameter files: files and folders that lie beside the code, and are no part of the build.
 func target(
-    _ name: String, _ dependencies: [Target.Dependency] = [], beside files: [String] = [], resources: [Resource] = []
+    _ name: String, _ dependencies: [Target.Dependency] = [], beside files: [String] = [], resources: [Resource] = [],
+    settings: [SwiftSetting] = house
 ) -> Target {
-    .target(name: name, dependencies: dependencies, exclude: files, resources: resources, swiftSettings: house)
+    .target(name: name, dependencies: dependencies, exclude: files, resources: resources, swiftSettings: settings)
 }
 
 /// A target of the lab.
@@ -112,7 +110,7 @@ let package = Package(
         .package(url: "https://github.com/apple/swift-nio-http2.git", exact: "1.46.0"),
         .package(url: "https://github.com/apple/swift-nio-ssl.git", exact: "2.37.6"),
         .package(url: "https://github.com/groue/GRDB.swift.git", exact: "7.10.0"),
-        .package(url: "https://github.com/hummingbird-project/hummingbird.git", exact: "2.28.1"),
+        .package(url: "https://github.com/hummingbird-project/hummingbird.git", exact: "2.28.1", traits: ["FullFoundation"]),
         .package(url: "https://github.com/jpsim/Yams.git", exact: "6.2.2"),
         .package(url: "https://github.com/swift-server/async-http-client.git", exact: "1.37.0"),
         .package(url: "https://github.com/swift-server/swift-service-lifecycle.git", exact: "2.13.0"),
@@ -407,7 +405,7 @@ let package = Package(
             "ServerOperations",
             [
                 "AuditTrail", "APNsHTTP2", "APNsProtocol", "AppBackend", "CalendarTime", "ContentStorage", "FCMProtocol",
-                "HubHTTPAPI", "LongWork", "PostgresDatabase", "PushHub", "ServerDelivery", "ServerSettings", "ServerStorage",
+                "LongWork", "PostgresDatabase", "PushHub", "ServerDelivery", "ServerSettings", "ServerStorage",
                 "ServiceErrors", "SharedAccess", "SQLStorage", "SQLiteDatabase", .logging, .nioCore, .nioPosix, .richPushModel,
             ]),
         target(
@@ -473,16 +471,16 @@ let package = Package(
             [
                 "SharedAccess", "TrustedIssuers", "WireText", .crypto, .logging, .richPushModel, .nioConcurrencyHelpers,
                 .nioCore, .nioPosix,
-            ]),
+            ], settings: testSettings),
         target(
-            "EngineTesting",
-            ["ClarionTesting", "PostgresDatabase", "SQLStorage", "SQLiteDatabase", .logging, .richPushModel]),
+            "EngineTesting", ["ClarionTesting", "PostgresDatabase", "SQLStorage", "SQLiteDatabase", .logging, .richPushModel],
+            settings: testSettings),
         target(
             "StorageConformance",
             [
                 "AuditTrail", "AppBackend", "CalendarTime", "ClarionTesting", "NotificationTemplates", "PushHub",
                 "ServiceErrors", "SharedAccess", "TagExpressions", .nioConcurrencyHelpers, .richPushModel,
-            ]),
+            ], settings: testSettings),
         tests(
             "EndToEndTests",
             [

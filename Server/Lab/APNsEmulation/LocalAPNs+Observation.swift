@@ -117,7 +117,7 @@ extension LocalAPNs {
         }
     }
 
-    /// Removes every fault that has not struck yet.
+    /// Removes every fault that has affected no request yet.
     public func clearFaults() { core.state.withLockedValue { $0.faults.removeAll() } }
 
     /// Sends GOAWAY with this reason on every connection now and closes them when their requests are answered.
@@ -164,7 +164,7 @@ extension LocalAPNs {
         try core.state.withLockedValue { try change(&$0.rules) }
     }
 
-    /// Returns when every connection has obeyed, so that what is sent after it meets connections as they were ordered to be.
+    /// Returns when every connection has carried the command out, so that requests sent afterwards see its effect.
     private func command(_ command: ConnectionCommand) async {
         for listener in listeners { await listener.command(command) }
     }

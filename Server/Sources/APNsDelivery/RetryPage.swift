@@ -2,8 +2,8 @@ import APNsProtocol
 import PushHub
 import RichPushModel
 
-/// The text of `Documentation/Retries.md`: what follows each answer of APNs, and the values of a send's status. All tables are made from
-/// the values that the program decides by.
+/// The text of `Documentation/Retries.md`: what follows each ending of a try, what each answer of APNs is, and the values of a send's
+/// status. All tables are made from the values that the program decides by.
 public enum RetryPage {
     /// The page.
     public static var markdown: String {
@@ -14,9 +14,12 @@ public enum RetryPage {
 
         ## How a try ends, and what follows
 
+        The push service is APNs, [FCM](FCM.md#what-becomes-of-a-push), or that of a
+        [browser](WebPush.md#what-becomes-of-a-push).
+
         \(RetryTable().markdown)
         The expiry is that of the send. Without one the setting `hub-retry-horizon` counts, from the first try. A wait is never shorter than
-        a `Retry-After` of APNs, in seconds or as a date, of which at most \(words(PushRetryAdvice.maximum)) are believed. `hub-unknown-tries` sets the
+        a `Retry-After` of the push service, in seconds or as a date, of which at most \(words(PushRetryAdvice.maximum)) are believed. `hub-unknown-tries` sets the
         number of tries of a push without an answer. `clarion_push_doubtful_retries_total` counts the tries that may have been a second copy.
 
         ## What APNs answers
@@ -57,7 +60,7 @@ public enum RetryPage {
         | --- | --- |
         | `targets` | How many devices the send is for. Absent while a send to more than 10,000 devices is under way, before a scheduled send is due, and with a hub elsewhere. |
         | `reasons` | For each outcome how many targets had which reason. `gone`, `bad-token`, `too-large` and the outcomes that are decided here have none. Of each slice of a send the first \(OutcomeReason.limit) reasons have a count of their own, and all others are `\(OutcomeReason.other)`. |
-        | `waiting` | Present while the last try could not be made, or was refused for now. `for` is `operator` when an operator has to correct the credential or the configuration, and `push-service` when APNs or the way to it has to come back, or refused the next push for now: after `InternalServerError` that is a wait of at least \(words(PushRetryAdvice.afterServerError)). |
+        | `waiting` | Present while the last try could not be made, or was refused for now. `for` is `operator` when an operator has to correct the credential or the configuration, and `push-service` when the push service or the way to it has to come back, or refused the next push for now: after `InternalServerError` of APNs that is a wait of at least \(words(PushRetryAdvice.afterServerError)). |
         | `warnings` | Sentences about a probable mistake, for example an audience of user names that meets no device. |
         | `failures` | For administrators: devices that got no push, with outcome and reason. The first \(TargetFailure.limit) of each of a send's slices are kept. A status shows at most \(TargetFailure.limit) of them, and `GET /api/v1/sends/{id}` shows all in pages. |
 
@@ -121,13 +124,13 @@ extension NotificationState {
 extension TargetOutcome {
     fileprivate var meaning: String {
         switch self {
-        case .accepted: "APNs took the push. That does not say that the user saw it."
-        case .gone: "APNs says that the device token is dead. The registration is removed."
+        case .accepted: "The push service took the push. That does not say that the user saw it."
+        case .gone: "The push service says that the device token is dead. The registration is removed."
         case .badToken:
-            "APNs says that the token is malformed or of the other environment. The device gets no more pushes until it registers again."
-        case .rejected: "APNs refused the push, and another try would not help or did not."
-        case .tooLarge: "The push is larger than APNs takes."
-        case .invalidFormat: "What a template made is nothing that APNs takes."
+            "The token is malformed, or of another environment or project. The device gets no more pushes until it registers again."
+        case .rejected: "The push service refused the push, and another try would not help or did not."
+        case .tooLarge: "The push is larger than the push service takes."
+        case .invalidFormat: "What a template made is nothing that the push service takes."
         case .unknown: "The push left and was not answered, and no more tries are made. It may have arrived."
         case .expired: "The time of the push ran out before it could leave."
         case .skipped: "Another registration of the same device gets the push."

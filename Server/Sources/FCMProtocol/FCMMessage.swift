@@ -46,13 +46,13 @@ public struct FCMMessage: Sendable {
     }
 }
 
-/// Why a body is no message for FCM.
+/// Why a body is not a message for FCM.
 public struct FCMMessageFault: Error, Hashable, Sendable, CustomStringConvertible {
-    /// The member with those around it, such as `message.data.from`; empty for the body as a whole.
+    /// The path of the member, such as `message.data.from`; empty for the body as a whole.
     public let path: String
     /// What is wrong with it, as the end of a sentence.
     public let words: String
-    /// Where that was noticed, from 1; absent where no place in the text as it came is meant.
+    /// The byte at which that was noticed, from 1; absent where it is no single place in the text that came.
     public internal(set) var byte: Int?
     /// Whether FCM would refuse the message for its size alone.
     public internal(set) var isTooLarge = false
@@ -143,7 +143,7 @@ struct FCMBodyReader {
         }
     }
 
-    /// Pairs of texts; the bytes of them (Reference/FCM.md#2-2).
+    /// Reads pairs of texts and returns their bytes (Reference/FCM.md#2-2).
     private mutating func data(_ path: String) throws(FCMMessageFault) -> Int {
         var count = 0
         try members(of: path) { reader, name throws(FCMMessageFault) in
@@ -173,13 +173,13 @@ struct FCMBodyReader {
         else { throw fault("is not a duration such as \"3600s\", from 0s to \(FCMMessage.longestLife)s", path) }
     }
 
-    /// Gives each member of the body, behind which nothing may follow.
+    /// Passes each member of the body on; nothing may follow the body.
     mutating func whole(_ member: (inout Self, String) throws(FCMMessageFault) -> Void) throws(FCMMessageFault) {
         try members(of: "", member)
         try json { cursor throws(JSONFault) in try cursor.end() }
     }
 
-    /// Gives each member of the object that begins here, with the cursor at its value, which `member` has to pass.
+    /// Passes each member of the object that begins here on. The cursor is at its value, and `member` has to move it behind that.
     mutating func members(
         of path: String, _ member: (inout Self, String) throws(FCMMessageFault) -> Void
     ) throws(FCMMessageFault) {
@@ -197,7 +197,7 @@ struct FCMBodyReader {
         return try json { cursor throws(JSONFault) in try cursor.string() }
     }
 
-    /// Passes a value of a kind and returns it as it stands.
+    /// Reads a value of this kind and returns its text as it came.
     @discardableResult
     mutating func check(_ kind: JSONKind?, _ words: String, _ path: String) throws(FCMMessageFault) -> String {
         guard cursor.kind == kind else { throw fault("is not \(words)", path) }

@@ -64,7 +64,7 @@ extension HubRoutes {
 }
 
 extension HubCall {
-    /// The links to the containers of the hub, such that who sent this request can reach them.
+    /// The links to the containers of the hub, at the address by which the sender of this request reached the server.
     func links(_ files: HubFiles, _ served: ServedHub) -> ContainerLinks {
         ContainerLinks(
             files: files, hub: served, authority: authority, origin: origin, hosts: options.publicHosts, now: now)
@@ -81,7 +81,7 @@ extension HubJobDocument {
         id = String(job.number)
         progress = job.percentage
         status = Status(job.state)
-        // It may be known before the job's files are brought to their end.
+        // The failure may be known before the job's files are complete.
         failure = job.state == .failed ? job.failure : nil
         outputProperties = [
             HeaderField(Self.outputFilePath, job.outputFile), HeaderField(Self.failedFilePath, job.failedFile),

@@ -108,7 +108,7 @@ package final class HubTransports: PushTransport {
         if let made = node[hub.platform] { return .success(made) }
         if missing.withLock({ $0.insert(hub.platform).inserted }) {
             logger.warning(
-                "A send met devices of a platform for which neither the node nor the hub has a credential: their pushes count as skipped",
+                "A send met devices of a platform for which neither the node nor the hub has a credential: their pushes count as no-transport",
                 metadata: ["hub_id": "\(hub.hub.number)", "platform": "\(hub.platform.rawValue)"])
         }
         return .failure(NoAccess(outcome: .unsupported))

@@ -119,7 +119,7 @@ public struct SettingCatalog: Sendable {
     private let deadlines = SettingHeading("Deadlines")
     package let pushDeadline = Setting(
         "push-deadline", .duration(.seconds(1) ... .seconds(300)), default: .seconds(20),
-        "How long one push may take at Apple's before it is not known whether it arrived.")
+        "How long one push may take at its push service before it is not known whether it arrived.")
     package let shutdownDeadline = Setting(
         "shutdown-deadline", .duration(.seconds(1) ... .seconds(300)), default: .seconds(10),
         "How long a stopping server waits for requests and pushes under way. What is left goes on at the next start.")

@@ -4,10 +4,10 @@ public struct OutboundAddress: Hashable, Sendable {
     /// The most characters.
     public static let limit = 2_000
 
-    /// As it came, with scheme and host in small letters.
+    /// As it came, with scheme and host in lower case.
     public let url: String
     public let isSecure: Bool
-    /// A name or an address, without brackets and in small letters.
+    /// A name or an address, without brackets and in lower case.
     public let host: String
     public let port: Int
 
@@ -28,7 +28,7 @@ public struct OutboundAddress: Hashable, Sendable {
         self.port = port ?? (isSecure ? 443 : 80)
     }
 
-    /// Letters that no URL has as they are, or that begin a fragment.
+    /// Characters that a URL has only in encoded form, and the one that begins a fragment.
     private static let misread = Set("\"#<>\\^`{|}".utf8)
 
     private static func place(_ authority: String) -> (host: String, port: Int?)? {

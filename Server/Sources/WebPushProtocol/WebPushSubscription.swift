@@ -48,7 +48,7 @@ public struct WebPushSubscription: Hashable, Sendable {
         return parts.compactMap(\.self).joined(separator: " ")
     }
 
-    /// Whether the push service is one of these, in small letters: a host, or the end of one after a dot.
+    /// Whether the push service is one of these, in lower case: a host, or the end of one after a dot.
     public func isAt(anyOf hosts: [String]) -> Bool {
         hosts.contains { endpoint.host == $0 || endpoint.host.hasSuffix("." + $0) }
     }

@@ -7,7 +7,7 @@ import RichPushModel
 #endif
 
 extension JSONValue {
-    /// Reads a text of JSON; `nil` for what is none.
+    /// Reads a text of JSON; `nil` for any other text.
     package init?(json text: [UInt8]) {
         guard let value = try? JSONDecoder().decode(Self.self, from: Data(text)) else { return nil }
         self = value

@@ -36,6 +36,13 @@ struct AccessPage {
 
         These need no credential: \(open.sorted().map { "`\($0)`" }.joined(separator: ", ")).
 
+        ## Who may read a notification?
+
+        `read notifications and their contents` is `own`: users read what was sent to them and what they sent. A send that names a user was sent to
+        them, and so was one that matched a device of theirs between its beginning and its end. A tag that a device gets later opens nothing, and
+        after a recall or the expiry no user reads it. The rule is `NotificationAccess`; it looks at
+        [bindings](Decisions/two-ledgers-of-devices.md).
+
         """
     }
 

@@ -6,17 +6,17 @@ public enum InjectedFault: Sendable, Hashable {
     public enum LastStream: Sendable, Hashable {
         /// 0: nothing was processed, not even requests that wait for their answer.
         case zero
-        /// The stream before: the struck request was not processed.
+        /// The stream before: the affected request was not processed.
         case beforeThisRequest
-        /// The struck request is processed and answered.
+        /// The affected request is processed and answered.
         case thisRequest
-        /// The struck request is processed, and the connection ends before its answer.
+        /// The affected request is processed, and the connection ends before its answer.
         case thisRequestUnanswered
-        /// First 2^31-1, then the stream of the struck request, which is processed and answered.
+        /// First 2^31-1, then the stream of the affected request, which is processed and answered.
         case twoStep
-        /// First 2^31-1, then the stream before: the struck request was not processed.
+        /// First 2^31-1, then the stream before: the affected request was not processed.
         case twoStepBeforeThisRequest
-        /// This stream, whatever happened. Streams above it get no answer; the struck one is not processed.
+        /// This stream, whatever happened. Streams above it get no answer; the affected request is not processed.
         case stream(Int)
     }
 
@@ -51,7 +51,7 @@ public enum InjectedFault: Sendable, Hashable {
     /// A TCP reset after processing or instead of it.
     case resetConnection(processed: Bool)
 
-    /// Whether the struck request is processed, that is delivered or stored.
+    /// Whether the affected request is processed, that is delivered or stored.
     var processesRequest: Bool {
         switch self {
         case .delay, .noAnswer, .streamLimit, .settings: true
@@ -99,7 +99,7 @@ extension InjectedFault.LastStream {
 
 /// A GOAWAY frame of any shape: what Apple was seen to send, and what a client has to survive (Reference/APNs.md#1-7).
 public struct GoAwayForm: Sendable, Hashable {
-    /// Which stream it names, and what becomes of the struck request.
+    /// Which stream it names, and what becomes of the affected request.
     public var lastStream: InjectedFault.LastStream
     /// The error code of HTTP/2; 0 is NO_ERROR, 7 is REFUSED_STREAM.
     public var code: UInt32
@@ -153,7 +153,7 @@ struct FaultPlan: Sendable {
         var fault: InjectedFault
         var remaining: Int
         var skip: Int
-        /// Strikes every so many requests.
+        /// Affects every request with a multiple of this number; absent for a fault that affects the next ones.
         var period: Int?
         var token: String?
     }
@@ -170,7 +170,7 @@ struct FaultPlan: Sendable {
     /// The fault for a request to this device token, in lower case; the first that fits and is due is used up by one.
     /// Periodic faults count on their own, so that several of them overlap; of the others the first that fits counts alone.
     mutating func next(for token: String) -> InjectedFault? {
-        var struck: Int?
+        var chosen: Int?
         var hasCounted = false
         for index in planned.indices where planned[index].token == nil || planned[index].token == token {
             if planned[index].period == nil {
@@ -179,12 +179,12 @@ struct FaultPlan: Sendable {
             }
             if planned[index].skip > 0 {
                 planned[index].skip -= 1
-            } else if struck == nil {
-                struck = index
+            } else if chosen == nil {
+                chosen = index
             }
         }
-        guard let struck else { return nil }
-        return use(struck)
+        guard let chosen else { return nil }
+        return use(chosen)
     }
 
     private mutating func use(_ index: Int) -> InjectedFault {

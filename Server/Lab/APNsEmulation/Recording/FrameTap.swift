@@ -28,8 +28,8 @@ final class FrameTap: ChannelDuplexHandler {
         generation = recorder.generation
     }
 
-    /// Begins anew when the recorder has.
-    private func keepUp() {
+    /// Sets the counts to zero when the recorder has done so.
+    private func followRecorder() {
         let present = recorder.generation
         guard present != generation else { return }
         generation = present
@@ -38,7 +38,7 @@ final class FrameTap: ChannelDuplexHandler {
     }
 
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {
-        keepUp()
+        followRecorder()
         var found: [FrameRecord] = []
         inbound.feed(unwrapInboundIn(data)) { frame in
             let record = record(frame, .received)
@@ -54,7 +54,7 @@ final class FrameTap: ChannelDuplexHandler {
 
     func write(context: ChannelHandlerContext, data: NIOAny, promise: EventLoopPromise<Void>?) {
         if case .byteBuffer(let bytes) = unwrapOutboundIn(data) {
-            keepUp()
+            followRecorder()
             var found: [FrameRecord] = []
             outbound.feed(bytes) { frame in
                 let record = record(frame, .sent)

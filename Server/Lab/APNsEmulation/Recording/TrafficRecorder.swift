@@ -38,7 +38,7 @@ final class TrafficRecorder: Sendable {
     /// The number of the present count.
     var generation: Int { state.withLockedValue { $0.generation } }
 
-    /// Counts from nothing.
+    /// Sets all counts to zero.
     func clearStatistics() {
         state.withLockedValue { state in
             state.statistics.removeAll()
@@ -73,7 +73,7 @@ public struct TrafficStatistics: Sendable, Hashable, Codable {
     /// Header compression of the client.
     public var headers = HPACKStatistics()
 
-    /// Creates statistics of nothing.
+    /// Creates statistics in which all counts are zero.
     public init() {}
 
     /// Adds what happened on another connection.

@@ -1,6 +1,6 @@
 import APNsProtocol
 
-/// What a check has to say against a request.
+/// The answer to a request that a check refuses.
 struct APNsRefusal: Sendable, Hashable {
     var status: Int
     var reason: APNsReason

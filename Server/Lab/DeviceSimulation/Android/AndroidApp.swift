@@ -132,6 +132,6 @@ final class AndroidLink: NotificationPresenting, PushRegistering, AppEnvironment
 
     func show(_ content: OpenedContent) async { await phone?.route(content) }
 
-    /// Never called: in front too, the app posts a notification.
+    /// Never called: the app posts a notification in the foreground as well.
     func offer(_ offer: ContentOffer) async {}
 }

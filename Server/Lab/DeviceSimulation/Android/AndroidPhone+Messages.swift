@@ -89,7 +89,7 @@ extension AndroidPhone {
 
     /// Shows a notification, over the app too: with a banner unless the phone is locked. The story has the sound that it plays.
     func post(
-        _ content: NotificationContent, id: String, richID: RichID?, kind: ContentKind?, by shower: String
+        _ content: NotificationContent, id: String, richID: RichID?, kind: ContentKind?, by presenter: String
     ) throws(PresentationError) {
         guard memory.settings.permission == .granted else {
             story.record(.held, richID, HoldReason.notificationsOff.sentence)
@@ -100,7 +100,7 @@ extension AndroidPhone {
         if let badge = content.badge { setBadge(badge) }
         if !view.locked { hangBanner(entry.notice) }
         let attachment = entry.file == nil ? "no" : entry.notice.mediaType ?? "yes"
-        let detail = ["by": shower, "attachment": attachment, "sound": content.sound ?? "none"]
+        let detail = ["by": presenter, "attachment": attachment, "sound": content.sound ?? "none"]
         story.record(.shown, richID, "The phone shows the notification", detail)
         // Without one, FCM takes high priority away over time (Reference/FCM.md#6-1).
         try? device.act(.showNotification)

@@ -14,7 +14,7 @@ public enum PhoneAction: Hashable, Sendable {
     case openApp
     case lock
     case unlock
-    /// The user throws the app out of the app switcher (force quit).
+    /// The user swipes the app away in the app switcher (force quit).
     case terminate
     /// The system needs the memory and ends the app; the user notices nothing.
     case endApp
@@ -24,7 +24,7 @@ public enum PhoneAction: Hashable, Sendable {
     case removeApp
     /// The user installs the app, in place of the one that is there.
     case installApp
-    /// The phone is set up anew from a backup: files came along, secrets of the old device did not.
+    /// The phone is set up from a backup: it has the files of the old device, and not its secrets.
     case restoreBackup
     case setNetwork(offline: Bool)
     /// As above, with one more choice: a network that answers late.
@@ -36,7 +36,7 @@ public enum PhoneAction: Hashable, Sendable {
     /// A Focus keeps banners and sounds away; what comes waits in the notification centre.
     case setFocus(on: Bool)
     case setLowPower(on: Bool)
-    /// An Android phone lies still with its display off.
+    /// An Android phone enters or leaves Doze, with its display off.
     case setDoze(on: Bool)
     /// Whether the system counts how often it wakes the app.
     case setWakeBudget(on: Bool)
@@ -57,7 +57,7 @@ public enum PhoneAction: Hashable, Sendable {
     /// The user confirmed the link on the content screen. The phone has no browser: it only records the step.
     case openLink
     case refreshInbox
-    /// The answer to the question that the card of a Live Activity asks which a push has started. Once `always` was chosen, none asks.
+    /// The answer to the question on the card of a Live Activity that a push has started. After `always` no card asks again.
     case allowActivity(id: String, always: Bool)
     /// The user swipes a Live Activity off the lock screen.
     case dismissActivity(id: String)
@@ -68,7 +68,7 @@ public enum PhoneAction: Hashable, Sendable {
     case setActivitiesSurviveRestart(on: Bool)
     /// The user follows something in the app, which then starts a Live Activity itself, as the server described it.
     case startActivity(ActivityStatus)
-    /// The system gives every token of Live Activities anew, as it does now and then.
+    /// The system replaces every token of Live Activities, as it does from time to time.
     case rotateActivityTokens
 
     /// What the user typed before pressing "Send push".

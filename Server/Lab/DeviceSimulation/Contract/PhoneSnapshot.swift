@@ -24,7 +24,7 @@ public struct PhoneSnapshot: Hashable, Sendable, Codable {
     public var alerts = true
     public var focus = false
     public var lowPower = false
-    /// Whether it lies still in Doze; an iPhone never does.
+    /// Whether it is in Doze; an iPhone never is.
     public var dozing = false
     /// Whether the system counts how often it wakes the app.
     public var wakeBudget = false
@@ -192,7 +192,7 @@ public struct PhoneSnapshot: Hashable, Sendable, Codable {
 
     /// One Live Activity. The phone has no app that draws it: it shows the values.
     public struct Activity: Hashable, Sendable, Codable {
-        /// How it stands.
+        /// What the card shows of its state.
         public enum Phase: String, Sendable, Codable, CaseIterable { case active, stale, ended }
 
         /// What brings its changes: pushes to its token, pushes over a channel, or none while it has no token.

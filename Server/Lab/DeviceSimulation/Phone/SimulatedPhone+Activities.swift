@@ -50,7 +50,7 @@ extension SimulatedPhone {
     }
 
     /// Follows the channel of an activity that has just begun, if it has one. What the channel has kept may come at once, so the activity
-    /// is there before; without its channel it goes again.
+    /// is there before; if its channel does not exist, it is removed again.
     private func followChannel(of id: String) async -> Bool {
         guard let channel = activities.items.first(where: { $0.id == id })?.channel, !(await follow(channel)) else { return true }
         _ = activities.remove(id)
@@ -154,7 +154,7 @@ extension SimulatedPhone {
     /// The pictures that the activities name.
     var activityPictures: Set<RichID> { Set(activities.items.compactMap(\.picture)) }
 
-    /// Where the app has put the picture of an activity for the one who draws it; `nil` while it has not, and while it cannot be read.
+    /// Where the app has put the picture of an activity for the view that draws it; `nil` while there is none, and while it cannot be read.
     func activityPicture(of id: String) -> (id: RichID, file: URL)? {
         guard protected.isAvailable, let picture = activities.items.first(where: { $0.id == id })?.picture else { return nil }
         let content = configuration.folder.appendingPathComponent("group/content")
@@ -281,7 +281,7 @@ extension SimulatedPhone {
     /// The channels that the phone followed when it was kept.
     static func followed(by system: ActivitySystem) -> Set<String> { Set(system.items.compactMap(\.channel)) }
 
-    /// What an earlier run has kept; a file that is missing or broken is as good as none.
+    /// What an earlier run has kept; nothing when the file is missing or broken.
     static func keptActivities(in folder: URL) -> (ActivitySystem, [String: String]) {
         let data = try? Data(contentsOf: folder.appendingPathComponent(fileName))
         let kept = data.flatMap { try? JSONDecoder().decode(Kept.self, from: $0) }

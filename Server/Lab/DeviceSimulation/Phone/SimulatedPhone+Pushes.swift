@@ -199,7 +199,7 @@ extension SimulatedPhone {
     /// Shows a notification where the system says, or asks the app how while the user looks at it.
     func show(
         _ content: NotificationContent, identifier: String, richID: RichID?, kind: ContentKind?, subject: SubjectMark? = nil,
-        by shower: String, traits: SystemEvent.AlertTraits = .init(), push: String? = nil
+        by presenter: String, traits: SystemEvent.AlertTraits = .init(), push: String? = nil
     ) async {
         guard let place = place(of: traits, richID, push) else { return discard(content) }
         if let badge = content.badge { setBadge(badge) }
@@ -212,7 +212,7 @@ extension SimulatedPhone {
         let attachment = entry.file == nil ? "no" : entry.notice.mediaType ?? "yes"
         story.record(
             .shown, richID, "The phone shows the notification",
-            ["by": shower, "attachment": attachment, "place": place.rawValue], push: push)
+            ["by": presenter, "attachment": attachment, "place": place.rawValue], push: push)
         publish()
         noteSeen()
         if place == .asAppSays { await updateInbox() }

@@ -82,7 +82,7 @@ public enum PhoneProcessProgram {
         return try JSONDecoder().decode(ProcessSetup.self, from: line)
     }
 
-    /// Makes one that takes the place of the work; `false` for one that comes after it.
+    /// Makes a mistake in place of the work; returns `false` for a mistake that follows the work.
     private static func make(_ mistake: ExtensionMistake) -> Bool {
         switch mistake {
         case .answerTwice: return false

@@ -47,7 +47,7 @@ struct PushPayload: Hashable, Sendable {
 
         private enum Key: String, CodingKey { case aps }
 
-        /// An `aps` of another type is as good as none.
+        /// An `aps` of another type counts as absent.
         init(from decoder: any Decoder) throws {
             let values = try decoder.container(keyedBy: Key.self)
             aps = try? values.decode(Aps.self, forKey: .aps)

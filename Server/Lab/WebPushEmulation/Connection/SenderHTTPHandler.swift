@@ -9,7 +9,7 @@ final class SenderHTTPHandler: ChannelInboundHandler, RemovableChannelHandler {
     typealias OutboundOut = HTTPServerResponsePart
 
     /// A sender that sends nothing for so long has gone away.
-    private static let patience: Duration = .seconds(60)
+    private static let timeout: Duration = .seconds(60)
     /// What is read of a body at most. A longer one is counted and thrown away.
     private static let keptBody = 8_192
     /// Beyond it the sender is not read to the end.
@@ -99,6 +99,6 @@ final class SenderHTTPHandler: ChannelInboundHandler, RemovableChannelHandler {
     /// Ends the connection when nothing comes.
     private func wait(in context: ChannelHandlerContext) {
         timer?.cancel()
-        timer = LoopTimer.start(Self.patience, of: self, in: context, clock: core.clock) { $0.context?.close(promise: nil) }
+        timer = LoopTimer.start(Self.timeout, of: self, in: context, clock: core.clock) { $0.context?.close(promise: nil) }
     }
 }

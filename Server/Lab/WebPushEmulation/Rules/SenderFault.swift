@@ -10,7 +10,7 @@ public enum SenderFault: Sendable, Hashable, Codable {
     case tooLarge
     /// 500.
     case serverError
-    /// 307 to a place of this service where no sender may come (Reference/WebPush.md#8-1-12).
+    /// 307 to a path of this service that no sender may use (Reference/WebPush.md#8-1-12).
     case redirect
     /// The message is accepted, and the connection ends before the answer: a 201 that does not arrive.
     case closeBeforeAnswer
@@ -40,14 +40,14 @@ public enum SenderFault: Sendable, Hashable, Codable {
     }
 }
 
-/// The faults that wait, first come first served.
+/// The faults that were injected and not used yet, in their order.
 struct SenderFaultPlan: Sendable {
-    /// More cannot wait: a plan is written by hand.
+    /// The most faults that can wait: a plan is written by hand.
     static let capacity = 10_000
 
     private var waiting: [SenderFault] = []
 
-    /// How many wait.
+    /// How many faults wait.
     var count: Int { waiting.count }
 
     mutating func add(_ fault: SenderFault, times: Int) {

@@ -2,7 +2,7 @@ import PushHub
 import RichPushModel
 import ServiceErrors
 
-/// Decides which users may list and read a notification (Documentation: access). A value without I/O: the caller passes the bindings.
+/// Decides which users may list and read a notification and fetch its content. A value without I/O: the caller passes the bindings.
 struct NotificationAccess: Sendable {
     /// Why a user may read a notification.
     enum Relation: Hashable, Sendable {

@@ -78,7 +78,7 @@ extension RichPushBackend {
 }
 
 extension Platform {
-    /// The one text of a device token, so that a retry is recognised; `nil` for what is none.
+    /// The one text of a device token, so that a retry is recognised; `nil` for a text that is not a token.
     func deviceToken(_ text: String) -> DeviceToken? {
         switch self {
         case .browser: WebPushSubscription(token: text).map { DeviceToken(canonical: $0.token) }

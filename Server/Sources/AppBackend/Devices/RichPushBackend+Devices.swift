@@ -363,7 +363,7 @@ extension BackendParts {
 
     private static let synchroniseLimit = 5
 
-    /// Signs a device out whose credential counts no more: it could not do so itself, and must not be sent anything for a user who
+    /// Signs out a device whose credential is no longer valid: it could not do so itself, and must not be sent anything for a user who
     /// leaves it. The hub comes first, as when a device signs itself out. What was bound since `seen` stays.
     ///
     /// `false` when the user signed in anew meanwhile: nothing ended then.

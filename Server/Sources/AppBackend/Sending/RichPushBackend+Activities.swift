@@ -9,7 +9,7 @@ extension RichPushBackend {
     public static let activityPageLimit = 100
     /// How many pieces of due work a request does.
     private static let publishedAtOnce = 10
-    /// How often a change is tried that another one came before.
+    /// How often a change is tried when other changes come first.
     private static let changeLimit = 10
 
     /// Starts a Live Activity on the devices of an audience, and keeps it in step from then on. With an idempotency key a retry of the same
@@ -25,7 +25,7 @@ extension RichPushBackend {
         let key = try checkedKey(
             idempotencyKey, form: "activity \(try request.storedText)", request: SendRequest(message: ""), content: nil,
             thumb: nil)
-        // A retry that arrives when a moment of it has passed still gets its answer.
+        // A retry that arrives when one of its moments has passed still gets its answer.
         if let key, let earlier = try await parts.store.activity(repeating: key, of: principal.userID) {
             return try await shown(earlier)
         }
@@ -97,7 +97,7 @@ extension RichPushBackend {
         }
         try countSend(of: principal)
         return try await revise(id, of: principal, phase: change.end == true ? .ended : .active, at: now) { activity in
-            // What an alert says that has not left yet is news still.
+            // An alert that has not left yet is still news.
             let alert = change.alert ?? activity.draft.content.alert
             let content = ActivityContent(
                 state: change.state ?? activity.draft.content.state, alert: alert, staleAt: change.staleAt,
@@ -157,7 +157,7 @@ extension RichPushBackend {
             }
             below = page.last?.id
         } while below != nil
-        // As many rounds as a user's own can need: those of others are due at the same time.
+        // Enough rounds for all activities of one user. Those of others that are due at the same time may take places in them.
         for _ in 0...LiveActivity.limit / Self.activityPageLimit {
             guard try await ActivityPublisher(parts: parts).publishOnChannels(limit: Self.activityPageLimit) > 0 else { break }
         }
@@ -174,7 +174,7 @@ extension RichPushBackend {
 }
 
 extension RichPushBackend {
-    /// One activity of the caller, or for a caller who may read all sends any. Throws `not-found`.
+    /// One activity of the caller; for a caller who may read all sends, any activity. Throws `not-found`.
     public func activity(_ id: Int64, for principal: Principal) async throws -> ActivityStatus {
         let extent = try principal.require(.readSends)
         guard let found = try await parts.store.activity(id), extent == .all || found.draft.owner == principal.userID else {
@@ -183,7 +183,7 @@ extension RichPushBackend {
         return try await shown(found)
     }
 
-    /// A page of the caller's activities, or for a caller who may read all sends of everyone's, newest first. `limit` is clamped to
+    /// A page of the caller's activities, newest first; for a caller who may read all sends, of all activities. `limit` is clamped to
     /// 1 … 100, default 50. Throws `invalid-field` for a malformed cursor, and `not-found` for a sender whom the caller may not see.
     public func activities(
         sender: String? = nil, before: String? = nil, limit: Int? = nil, for principal: Principal

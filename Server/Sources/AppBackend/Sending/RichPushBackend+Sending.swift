@@ -63,7 +63,7 @@ extension RichPushBackend {
         try principal.require(.send)
         let rule = AudienceRule(principal: principal)
         let audience = try rule.audience(of: request.audience)
-        // The key stands for what was asked for: the template may be another by the time of a retry.
+        // The key stands for the request as it was sent: the template may have changed by the time of a retry.
         let key = try await templateKey(idempotencyKey, of: request)
         if let key, let earlier = try await repeated(key, rule, for: principal) { return earlier }
         let request = try await expanded(request, for: principal)
@@ -146,7 +146,7 @@ extension RichPushBackend {
     /// Stores a draft and hands it to the hub.
     func accept(_ draft: RichNotificationDraft, _ rule: AudienceRule) async throws -> SendAnswer {
         let now = parts.clock.now
-        // Of a send that another send's idempotency key stands for nothing is written, this entry neither.
+        // For a repeat of an earlier send nothing is written, not even this entry.
         let entry = rule.principal.entry(
             .sendAccepted, at: now, details: "kind=\(draft.kind.rawValue) audience=\(draft.audience)")
         return try await answer(try await parts.store.accept(draft, at: now, audit: entry), rule)
@@ -224,7 +224,7 @@ struct SendRequestCheck {
 
     static let languageRule = "a language tag such as pt-BR"
 
-    /// Each has to be right together with what it takes from the request.
+    /// Checks each translation together with the fields that it takes from the request.
     private func checkTranslations() throws {
         let translations = request.translations ?? []
         guard translations.count <= PushTranslation.limit else {

@@ -22,10 +22,10 @@ public struct NewSecondFactor: Sendable, Encodable {
 
 /// Signing in to the console with a password and a second factor.
 ///
-/// A user with a second factor signs API requests with the password no more: else the password alone would be as good as both.
+/// A user with a second factor can no longer sign API requests with the password: otherwise the password alone would be enough.
 extension RichPushBackend {
     /// How long a second factor that has begun may wait for its first code.
-    static let secondFactorPatience: Duration = .seconds(600)
+    static let secondFactorTimeout: Duration = .seconds(600)
 
     /// Begins a session of the console. Throws what wrong passwords throw; `unauthenticated` also for a wrong code and for a user without a
     /// second factor, and `too-many-attempts` after several wrong codes.
@@ -46,7 +46,7 @@ extension RichPushBackend {
         return new
     }
 
-    /// Says whether the caller has one.
+    /// Whether the caller has a second factor.
     public func secondFactor(of principal: Principal) async throws -> SecondFactorStatus {
         try Self.requireConsole(principal)
         let found = try await parts.store.secondFactor(of: principal.userID)
@@ -55,7 +55,7 @@ extension RichPushBackend {
             recoveryCodes: found?.confirmedAt == nil ? 0 : found?.recoveryCodes ?? 0)
     }
 
-    /// Begins one for the caller, in place of one that has only begun. Throws `conflict` when there is one.
+    /// Begins a second factor for the caller, in place of one that is not confirmed yet. Throws `conflict` when one is confirmed.
     public func beginSecondFactor(for principal: Principal) async throws -> NewSecondFactor {
         try Self.requireConsole(principal)
         let factor = SecondFactor(user: principal.userID, salt: TimeCodeSecrets.randomSalt(), createdAt: parts.clock.now)
@@ -72,7 +72,7 @@ extension RichPushBackend {
         try Self.requireConsole(principal)
         let now = parts.clock.now
         guard let factor = try await parts.store.secondFactor(of: principal.userID), factor.confirmedAt == nil,
-            now < factor.createdAt + Self.secondFactorPatience
+            now < factor.createdAt + Self.secondFactorTimeout
         else { throw ServiceError(.conflict, "nothing was begun in the last ten minutes; begin again") }
         guard let step = parts.timeCodes.secret(salt: factor.salt).step(of: Self.digits(code), atSeconds: now.seconds) else {
             throw ServiceError(
@@ -87,8 +87,8 @@ extension RichPushBackend {
         return recovery
     }
 
-    /// Removes that of the caller, who has to show a code: who finds a session open must not be able to. Throws `unauthenticated` for a
-    /// wrong code, `too-many-attempts`, and `not-found` without one.
+    /// Removes the second factor of the caller. It takes a code, so that an open session that another person finds is not enough. Throws
+    /// `unauthenticated` for a wrong code, `too-many-attempts`, and `not-found` without a second factor.
     public func removeSecondFactor(_ code: String, for principal: Principal) async throws {
         try Self.requireConsole(principal)
         guard let user = try await parts.store.user(principal.userID), user.secondFactorAt != nil else {
@@ -100,7 +100,8 @@ extension RichPushBackend {
         try await removeSecondFactor(of: user, by: principal)
     }
 
-    /// Removes that of a user who has lost phone and recovery codes. Throws `not-found`, and `forbidden` for a user above the caller.
+    /// Removes the second factor of a user who has lost phone and recovery codes. Throws `not-found`, and `forbidden` for a user above the
+    /// caller.
     public func removeSecondFactor(ofUser name: String, by principal: Principal? = nil) async throws {
         let user = try await person(name, changedBy: principal)
         try Self.requirePower(over: user.role, principal)
@@ -140,12 +141,12 @@ extension RichPushBackend {
         await codes.succeed(attempt, charge)
     }
 
-    /// Under which the wrong codes of a user are counted. No user has such a name.
+    /// The name under which the wrong codes of a user are counted. No user has such a name.
     static func codeAccount(of user: UserName) -> String { "second factor of \(user.folded)" }
 
     private static func digits(_ code: String) -> String { code.filter { $0 != " " } }
 
-    /// With the password alone a second factor could be set up by who has found the password.
+    /// Otherwise a person who has only found the password could set up a second factor with it.
     private static func requireConsole(_ principal: Principal) throws(ServiceError) {
         guard principal.consoleSession != nil else { throw ServiceError(.forbidden, "a second factor is managed in the console") }
     }

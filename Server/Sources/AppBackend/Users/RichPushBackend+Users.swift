@@ -329,7 +329,7 @@ extension RichPushBackend {
     }
 
     /// Removes everything that is stored about a user and what they sent, bytes included; what others sent to more than them
-    /// stays and names them no more. It can be retried after an interruption. Throws as `removeUser`.
+    /// stays and no longer names them. It can be retried after an interruption. Throws as `removeUser`.
     ///
     /// Bytes that were stored within the last hour go with the next sweep of the server.
     public func eraseUser(name: String, by principal: Principal? = nil) async throws {

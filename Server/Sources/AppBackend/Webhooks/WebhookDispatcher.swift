@@ -77,7 +77,7 @@ public final class WebhookDispatcher: Sendable {
     private struct State {
         var isShutDown = false
         var running: Set<Int64> = []
-        /// What this node may deliver to, and until which uptime surely.
+        /// The webhooks to which this node may deliver, and the uptime until which its lease certainly holds.
         var leases: [Int64: (webhook: Webhook, end: Duration)] = [:]
     }
 
@@ -165,7 +165,7 @@ struct WebhookPace: Sendable {
     /// After so many pauses without a success the webhook is disabled, with pauses of five minutes after five days.
     static let rests = 1_440
     /// The most that a receiver may ask for with `Retry-After`.
-    static let longestWish: Duration = .seconds(3600)
+    static let longestRetryAfter: Duration = .seconds(3600)
 
     /// How long to wait after an attempt, by its number from 1, with a quarter of jitter. `nil` after the last.
     func pause(afterAttempt number: Int) -> Duration? {

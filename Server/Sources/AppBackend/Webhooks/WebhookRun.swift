@@ -165,7 +165,7 @@ struct WebhookCourse {
         case .status(let status, let retryAfter, let text):
             (answer.status, answer.text) = (status, text)
             if status == 410 { fault = "the receiver answered 410 Gone" }
-            if status == 429 || status == 503 { wish = retryAfter.map { min(.seconds($0), WebhookPace.longestWish) } }
+            if status == 429 || status == 503 { wish = retryAfter.map { min(.seconds($0), WebhookPace.longestRetryAfter) } }
         case .unreachable(let reason): answer.text = reason
         }
         return WebhookAttempt(delivery, noteFailure(of: delivery, wish, at: now), answer)

@@ -17,7 +17,7 @@ public final class Dispatcher: Sendable {
         var doubtEnd: Duration?
         var isStopping = false
 
-        /// By kind and hub.
+        /// How many, by weight and hub.
         var held: [SliceWeight: [HubID: Int]] {
             leased.reduce(into: [:]) { $0[$1.value.weight, default: [:]][$1.key.hub, default: 0] += 1 }
         }

@@ -2,8 +2,9 @@ import RichPushModel
 
 /// What follows each way in which a push may end: how often it is tried, how long it waits, and what its sender sees.
 ///
-/// The dispatcher decides by this value alone, and `Documentation/Retries.md` is printed from it. Which reason of APNs leads to which
-/// ending stands in `APNsDisposition`, after Apple's "Handling notification responses from APNs".
+/// The dispatcher decides by this value alone, for every platform, and `Documentation/Retries.md` is printed from it. Which reason of
+/// APNs leads to which ending stands in `APNsDisposition`, after Apple's "Handling notification responses from APNs". The answers of FCM
+/// and of browsers' push services are judged in `FCMDelivery` and `WebPushDelivery`.
 public struct RetryTable: Hashable, Sendable {
     /// How one try of a push ended.
     public enum Ending: String, Sendable, CaseIterable {
@@ -173,15 +174,15 @@ extension RetryTable {
 extension RetryTable.Ending {
     fileprivate var meaning: String {
         switch self {
-        case .accepted: "APNs took the push"
-        case .gone: "APNs says that the device token is dead"
-        case .badToken: "APNs says that the device token is malformed or of the other environment"
-        case .rejected: "APNs refuses this push for good"
-        case .tooLarge: "APNs says that the body is too large"
+        case .accepted: "the push service took the push"
+        case .gone: "the push service says that the device token is dead"
+        case .badToken: "the device token is malformed, or of another environment or project"
+        case .rejected: "the push service refuses this push for good"
+        case .tooLarge: "the body is larger than the push service takes"
         case .noTransport: "nothing here sends to the platform or the environment of the device"
-        case .deferred: "APNs refuses this push for now"
-        case .unreachable: "the push did not leave: APNs or the way to it cannot be used"
-        case .unavailable: "APNs answers that it cannot serve now"
+        case .deferred: "the push service refuses this push for now"
+        case .unreachable: "the push did not leave: the push service or the way to it cannot be used"
+        case .unavailable: "the push service answers that it cannot serve now"
         case .misconfigured: "the push did not leave: an operator has to correct the credential or the configuration"
         case .unknown: "the push left and was not answered"
         }

@@ -12,7 +12,7 @@ public struct SliceCheckpoint: Hashable, Sendable {
         case finish
     }
 
-    /// A handle that the push service called gone; records that registered it before the moment are removed.
+    /// A device token that the push service called dead; records that registered it before the moment are removed.
     public struct Forgotten: Hashable, Sendable {
         public var platform: Platform
         public var handle: DeviceToken
@@ -25,7 +25,7 @@ public struct SliceCheckpoint: Hashable, Sendable {
         }
     }
 
-    /// A record whose device token APNs called bad. It becomes inactive unless it registered again after it was read.
+    /// A record whose device token a push service called bad. It becomes inactive unless it registered again after it was read.
     public struct BadToken: Hashable, Sendable {
         public var key: SliceKey
         public var version: Int64

@@ -169,7 +169,7 @@ public struct FairScheduler: Hashable, Sendable {
         return waiting.compactMap { turn in counts[turn.hub].map { (turn.hub, $0) } }
     }
 
-    /// Takes in what came of a question. A hub that had fewer has no more.
+    /// Takes in the answer to a question. A hub that had fewer slices than it was asked for has no more.
     public mutating func took(_ count: Int, of asked: Int, from hub: HubID) {
         free -= count
         guard count < asked else { return }

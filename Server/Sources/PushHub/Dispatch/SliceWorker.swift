@@ -277,8 +277,8 @@ struct LeaseTerm: Hashable, Sendable {
     mutating func renewed(askedAt uptime: Duration) { askedAt = max(askedAt, uptime) }
 }
 
-/// Logs, once for each hub and platform in a process, that a send met only devices without a transport in this version. Telemetry
-/// counts their pushes as skipped, which a sender may overlook.
+/// Logs, once for each hub and platform in a process, that a send met only devices without a transport in this version. The send's
+/// status counts their pushes as `no-transport`, which a sender may overlook.
 final class UnreachedPlatforms: Sendable {
     private struct Key: Hashable {
         var hub: HubID
@@ -299,7 +299,7 @@ final class UnreachedPlatforms: Sendable {
             let isNew = logged.withLock { $0.count < Self.capacity && $0.insert(Key(hub: hub, platform: platform)).inserted }
             guard isNew else { continue }
             logger.warning(
-                "A send met only devices of a platform without a transport: their pushes count as skipped",
+                "A send met only devices of a platform without a transport: their pushes count as no-transport",
                 metadata: ["hub_id": "\(hub.number)", "platform": "\(platform.rawValue)"])
         }
     }

@@ -75,7 +75,7 @@ public struct HubJobs: Sendable {
 public enum JobEvent: Hashable, Sendable {
     /// This node works on a job.
     case began
-    /// This node works on it no more; it may have ended, or another turn follows.
+    /// This node no longer works on it; it may have ended, or another turn follows.
     case paused
     /// A job has reached its final state.
     case ended(HubJob.State)

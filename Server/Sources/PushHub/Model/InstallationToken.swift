@@ -20,14 +20,14 @@ public struct InstallationToken: Hashable, Sendable {
 
     public var kind: Kind
     public var handle: DeviceToken
-    /// When the device reported this value: a 410 that is older counts no more.
+    /// When the device reported this value: an older 410 no longer counts.
     public var reportedAt: Timestamp
 
     /// The most tokens of one installation.
     public static let limit = 64
 
-    /// After which its record is removed; absent for a token that stays as long as the installation. That of an activity is worth nothing
-    /// once the system has ended and removed the activity.
+    /// When its record is removed; absent for a token that stays as long as the installation. The token of an activity is of no use once
+    /// the system has ended and removed the activity.
     public var expiresAt: Timestamp? {
         if case .activity = kind { reportedAt + Self.activityLife } else { nil }
     }
@@ -53,7 +53,7 @@ extension InstallationToken.Kind {
         }
     }
 
-    /// The tag that tokens of this Live Activity have, and no other record: what else begins like it is left out.
+    /// The tag that only tokens of this Live Activity have: tags of a device that begin like it are left out.
     public static func tag(ofActivity id: String) -> Tag? { Tag(activityPrefix + id) }
 
     /// The tags of the token's record: those of its installation, and for one of a Live Activity that of the activity.
@@ -86,7 +86,7 @@ extension InstallationToken.Kind {
 
     private static let activityPrefix = "clarion-activity:"
 
-    /// Throws `invalid-field` for a name that is none.
+    /// Throws `invalid-field` for a malformed name.
     func check() throws(ServiceError) {
         let name: String? =
             switch self {

@@ -163,7 +163,7 @@ public enum NotificationState: String, Sendable, CaseIterable {
 public enum TargetOutcome: String, Sendable, CaseIterable {
     /// The push service took it.
     case accepted
-    /// The push service says the device is gone; the record was forgotten.
+    /// The push service says that the device token is dead; the record was removed.
     case gone
     /// The push service says the token is malformed or of the other environment; the record became inactive. Or a direct send named
     /// what is no token.

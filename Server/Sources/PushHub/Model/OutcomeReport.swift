@@ -59,7 +59,7 @@ extension OutcomeReport {
         }.joined(separator: "\n")
     }
 
-    /// Reads the stored form; `nil` for what is none.
+    /// Reads the stored form; `nil` for any other text.
     public static func groups(stored text: String) -> [Group]? {
         var groups: [Group] = []
         for line in text.split(separator: "\n") {

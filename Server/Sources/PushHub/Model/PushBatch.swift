@@ -72,7 +72,7 @@ public struct PushBatch: Sendable {
 public enum PushOutcome: Hashable, Sendable {
     /// The push service took it. Not: delivered.
     case accepted
-    /// The device is gone since the moment given (status 410); the record goes unless it registered later.
+    /// The device token is dead since the moment given; the record is removed unless it registered later.
     case gone(since: Timestamp)
     /// The token is malformed or of the other environment: the record becomes inactive and is never deleted.
     case badToken

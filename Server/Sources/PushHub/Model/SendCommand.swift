@@ -123,7 +123,7 @@ public struct PushMessage: Hashable, Sendable {
 /// What kind of targets a send means.
 public enum SendFormat: Hashable, Sendable {
     /// The native targets of one platform; the body is what its push service gets. Without a transport for the platform
-    /// every target counts as skipped.
+    /// every target counts as `no-transport`.
     case native(Platform)
     /// The templates of every platform; the body is a JSON object of properties that are filled in.
     case template

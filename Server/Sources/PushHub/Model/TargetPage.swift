@@ -5,7 +5,7 @@ import RichPushModel
 /// The texts of all targets lie in one piece of memory, where a transport reads device tokens, and become strings when they are
 /// asked for. A million targets with strings of their own cost more to make, on one thread, and to free, on another, than to send to.
 public struct TargetPage: Sendable {
-    /// What of a row is a number.
+    /// The columns of a row that are numbers.
     public struct Numbers: Sendable {
         public var key: SliceKey
         public var registeredAt: Timestamp
@@ -27,8 +27,8 @@ public struct TargetPage: Sendable {
         }
     }
 
-    /// Where the texts of a target lie, one behind the other; an absent one is empty, as none that is present can be. All are positions
-    /// in one page, whose texts are far below four gigabytes.
+    /// Where the texts of a target lie, one behind the other; an absent one is empty, and a present one never is. All are positions in
+    /// one page, whose texts are far below four gigabytes.
     private struct Extent {
         let start: UInt32
         let tokenEnd: UInt32
@@ -85,13 +85,14 @@ public struct TargetPage: Sendable {
         rows.append(Row(numbers: numbers, extent: extent, platform: place(of: platform), isGone: false))
     }
 
-    /// Takes what stands for a target that has gone: it has a key and nothing else.
+    /// Appends a placeholder for a target that was removed: it has a key and nothing else.
     mutating func appendGone(_ key: SliceKey) {
         let numbers = Numbers(key: key, registeredAt: Timestamp(milliseconds: .min), version: 0, template: nil)
         let extent = Extent(start: bytes.count, ends: SIMD4(repeating: bytes.count))
         rows.append(Row(numbers: numbers, extent: extent, platform: place(of: .apns), isGone: true))
     }
 
+    /// Gives each target the group and the translation that `choice` names for its key.
     mutating func divide(_ choice: (SliceKey) -> (group: Int, translation: TemplateID?)?) {
         for index in rows.indices {
             guard let own = choice(rows[index].numbers.key) else { continue }

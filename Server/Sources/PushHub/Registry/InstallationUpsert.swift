@@ -5,7 +5,7 @@ import ServiceErrors
 public struct InstallationUpsert: Hashable, Sendable {
     /// A template of the installation or of one of its tiles.
     public struct Template: Hashable, Sendable {
-        /// Its name is that under which it stands, whatever it says itself.
+        /// Its name is its key in the dictionary; the one inside it is not looked at.
         public var template: DeviceTemplate
         /// Its own tags, as given.
         public var tags: [Tag]
@@ -50,8 +50,8 @@ public struct InstallationUpsert: Hashable, Sendable {
     public var templates: [String: Template]
     /// By name.
     public var tiles: [String: Tile]
-    /// Whether this says that the handle is good now: an inactive record becomes active, and a 410 that is older counts no more. A
-    /// change of a tag by a back end does not. A handle that differs from the stored one is always confirmed.
+    /// Whether this says that the handle is good now: an inactive record becomes active, and an older 410 no longer counts. A
+    /// change of a tag by a back end does not say so. A handle that differs from the stored one is always confirmed.
     public var confirmsHandle: Bool
 
     /// Creates what an installation says.
@@ -80,9 +80,8 @@ public struct InstallationUpsert: Hashable, Sendable {
 extension InstallationUpsert {
     /// Checks what the installation says; throws `ServiceError` (`invalid-field`) for what a hub does not keep.
     ///
-    /// An expiry in the past is none of that: it is over at once, in no audience and soon swept. A phone whose clock is wrong
-    /// sends such a one, and its library takes a refusal for final until the app's next start
-    /// (Reference/AzureNotificationHubs.md#5-1).
+    /// An expiry in the past is kept: the installation is in no audience and soon swept. A phone whose clock is wrong sends such an
+    /// expiry, and its library would take a refusal for final until the app's next start (Reference/AzureNotificationHubs.md#5-1).
     func checked(limits: HubRequestLimits = HubRequestLimits()) throws -> InstallationUpsert {
         var request = self
         request.tags = try DeviceCheck.tags(tags, limits)

@@ -45,7 +45,7 @@ extension SQLBackendStore {
     public func retireChannel(_ id: Int64, at now: Timestamp, audit entry: AuditEntry?) async throws {
         try await writing { transaction in
             // This locks the row, so that no activity begins on it meanwhile.
-            guard try transaction.run(ChannelSQL.postpone, id, now) > 0 else {
+            guard try transaction.run(ChannelSQL.setRemoval, id, now) > 0 else {
                 throw ServiceError(.notFound, "there is no such channel")
             }
             try transaction.requireIdle(id)
@@ -60,7 +60,7 @@ extension SQLBackendStore {
     public func removeChannel(_ id: Int64) async throws { _ = try await writing { try $0.run(ChannelSQL.delete, id) } }
 
     public func postponeChannel(_ id: Int64, until moment: Timestamp) async throws {
-        _ = try await writing { try $0.run(ChannelSQL.postpone, id, moment) }
+        _ = try await writing { try $0.run(ChannelSQL.setRemoval, id, moment) }
     }
 }
 
@@ -90,7 +90,7 @@ extension SQLStatement { static let ofChannels = ChannelSQL.all }
 
 private enum ChannelSQL {
     static let all = [
-        insert, select, list, listOfOwner, count, selectCarried, lock, selectDue, postpone, hasten, delete,
+        insert, select, list, listOfOwner, count, selectCarried, lock, selectDue, setRemoval, hasten, delete,
     ]
 
     static func channel(_ row: SQLRow) throws -> ActivityChannel {
@@ -131,7 +131,7 @@ private enum ChannelSQL {
                 AND (phase = 'active' OR work_at IS NOT NULL))
             ORDER BY remove_at, channel_id LIMIT $3
             """)
-    static let postpone = SQLStatement("UPDATE channels SET remove_at = $3 WHERE app_id = $1 AND channel_id = $2")
+    static let setRemoval = SQLStatement("UPDATE channels SET remove_at = $3 WHERE app_id = $1 AND channel_id = $2")
     static let hasten = SQLStatement(
         "UPDATE channels SET remove_at = $3 WHERE app_id = $1 AND channel_id = $2 AND remove_at > $3")
     static let delete = SQLStatement("DELETE FROM channels WHERE app_id = $1 AND channel_id = $2")

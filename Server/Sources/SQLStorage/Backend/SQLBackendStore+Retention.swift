@@ -41,8 +41,8 @@ extension SQLBackendStore {
 }
 
 extension BackendTransaction {
-    /// Removes a notification with all that hangs on it: at most about `limit` rows, the notification itself only when nothing of it is
-    /// left. Returns how many rows went.
+    /// Removes a notification with all that belongs to it: at most about `limit` rows, and the notification itself last. Returns how many
+    /// rows were removed.
     func removeNotification(_ id: Int64, at now: Timestamp, limit: Int) throws -> Int {
         var left = limit
         for statement in [RetentionSQL.deleteReceipts, RetentionSQL.deleteReadMarks] {
@@ -70,7 +70,6 @@ extension BackendTransaction {
 
     /// The hubs of this database.
     func hubs() throws -> [SQLRow] { try connection.rows(RetentionSQL.selectHubs, []) }
-
 }
 
 extension SQLStatement { static let ofRetention = RetentionSQL.all }

@@ -95,7 +95,7 @@ public struct DatabaseMove: Sendable {
             let isOurs = try connection.row(Self.findMark, [.integer(Int64(Self.mark))]) != nil
             if isOurs {
                 try connection.script("TRUNCATE \(names.joined(separator: ", "))")
-                // It may have been whole when it was cut off, which it is no more.
+                // It may have been whole when it was cut off, and no longer is.
                 try connection.run(Self.nameMark, [.integer(Int64(Self.mark)), .text(Self.isUnfinished)])
             } else {
                 for name in names {

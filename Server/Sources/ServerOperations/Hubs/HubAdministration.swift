@@ -1,5 +1,4 @@
 import AuditTrail
-import HubHTTPAPI
 import PushHub
 import RichPushModel
 import ServerSettings
@@ -15,8 +14,7 @@ public struct HubAdministration: Sendable {
         public var record: HubRecord
         /// Its rules; the keys are not shown.
         public var rules: [AccessRule]
-        /// What is known of its credential for APNs; absent means that of the node.
-        /// Its own, by platform.
+        /// Its own credentials, by platform; the node's serves the others.
         public var credentials: [Platform: HubCredential]
         public var deviceCount: Int
     }

@@ -10,7 +10,7 @@ extension NotificationStorePromises {
     }
 
     static let recalls = StoragePromise<any BackendStore>(
-        "a recall holds once, the notification is found no more, and it is cancelled at the hub that has it"
+        "a recall holds once, the notification is no longer found, and it is cancelled at the hub that has it"
     ) { store in
         let ada = try await Sample.user("ada", in: store)
         for _ in 0..<3 { _ = try await Sample.send(try Sample.draft(from: ada, to: "a"), in: store) }
