@@ -40,6 +40,8 @@ struct CellExpectation: Equatable {
     /// How often the system ran the extension, and what the app answered, once each.
     var extensionRuns: Int
     var answers: [String]
+    /// Whether the app may find the push claimed by an extension whose time is over, and answer that it has no data.
+    var mayFindClaim: Bool
 }
 
 extension CellExpectation {
@@ -49,6 +51,7 @@ extension CellExpectation {
         after = rules.after
         extensionRuns = cell.hasAlert ? 1 : 0
         answers = rules.answers
+        mayFindClaim = cell.trouble == .slow && cell.hasAlert && answers == ["failed"]
         let remembered: Set = rules.isDismissal && !rules.isDismissalHeard ? ["dismissed"] : []
         let noted = rules.notedByPush.union(rules.notedByAct)
         let waiting = rules.isFlushedAgain ? remembered : remembered.union(rules.notedLate)

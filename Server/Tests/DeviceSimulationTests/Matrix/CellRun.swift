@@ -125,7 +125,9 @@ struct CellRun {
         let extensions = steps.filter { $0.detail["extension"] != nil }
         #expect(extensions.count == expectation.extensionRuns, "\(cell): completions of the extension")
         #expect(extensions.allSatisfy { $0.detail["extension"] == "answered" }, "\(cell): \(extensions)")
-        #expect(steps.compactMap { $0.detail["answer"] } == expectation.answers, "\(cell): answers of the app")
+        let answers = steps.compactMap { $0.detail["answer"] }
+        let isClaimed = expectation.mayFindClaim && answers == ["noData"]
+        #expect(isClaimed || answers == expectation.answers, "\(cell): answers of the app")
         let times = steps.compactMap { $0.detail["took-ms"].flatMap(Int.init) }
         #expect(times.count == expectation.extensionRuns + expectation.answers.count)
         #expect(times.allSatisfy { $0 < 30_000 }, "\(cell): took \(times) ms")
