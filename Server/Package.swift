@@ -404,8 +404,8 @@ let package = Package(
         target(
             "ServerOperations",
             [
-                "AuditTrail", "APNsHTTP2", "APNsProtocol", "AppBackend", "CalendarTime", "ContentStorage", "FCMProtocol",
-                "LongWork", "PostgresDatabase", "PushHub", "ServerDelivery", "ServerSettings", "ServerStorage",
+                "AuditTrail", "APNsHTTP2", "APNsProtocol", "AppBackend", "ContentStorage", "FCMProtocol",
+                "HubHTTPAPI", "LongWork", "PostgresDatabase", "PushHub", "ServerDelivery", "ServerSettings", "ServerStorage",
                 "ServiceErrors", "SharedAccess", "SQLStorage", "SQLiteDatabase", .logging, .nioCore, .nioPosix, .richPushModel,
             ]),
         target(

@@ -1,3 +1,4 @@
+import CalendarTime
 import Logging
 
 #if canImport(Glibc)
@@ -16,7 +17,7 @@ package struct StartWarning: Hashable, Sendable {
     package var advice: String
 
     /// Everything that the settings and the files show.
-    static func all(_ settings: Settings) -> [StartWarning] { proxy(settings) + permissions(settings) }
+    static func all(_ settings: Settings) -> [StartWarning] { proxy(settings) + permissions(settings) + timeZones() }
 
     /// Writes each as a line.
     package static func log(_ settings: Settings, to logger: Logger) {
@@ -32,6 +33,20 @@ package struct StartWarning: Hashable, Sendable {
                     "behind-tls-proxy is set and trusted-proxies is empty: all callers count as one network when sign-ins fail",
                 advice: "name the proxy's address in trusted-proxies, and let the proxy set X-Forwarded-For")
         ]
+    }
+
+    /// Without time zone data no schedule can be due by the clocks of a zone.
+    package static func timeZones() -> [StartWarning] {
+        guard !TimeZoneDatabase().isInstalled else { return [] }
+        return [
+            StartWarning(
+                found: "there are no time zones but UTC", advice: "install the package tzdata, for schedules in local time")
+        ]
+    }
+
+    /// The version and the place of the time zone data.
+    package static var timeZoneData: String {
+        "version \(TimeZoneDatabase().version ?? "unknown") of the tz database, in \(TimeZoneDatabase.systemDirectory)"
     }
 
     /// Which other users of this machine can read the data and the keys, and as which user the process runs.

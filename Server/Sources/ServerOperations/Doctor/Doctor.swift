@@ -1,4 +1,3 @@
-import CalendarTime
 import ServerSettings
 import ServerStorage
 import ServiceErrors
@@ -32,7 +31,8 @@ public enum Doctor {
         let warnings: [DoctorCheck?] = [
             warningCheck("proxy in front", good: "every caller has an address of its own") { StartWarning.proxy(settings) },
             warningCheck("permissions", good: "data and keys are the server's alone") { StartWarning.permissions(settings) },
-            publicURLCheck(settings), zonesCheck,
+            publicURLCheck(settings),
+            warningCheck("time zones", good: StartWarning.timeZoneData) { StartWarning.timeZones() },
         ]
         let later: [DoctorCheck?] = [
             asksAPNs ? credentialTrial(settings) : credentialCheck(settings), accountCheck(settings, asksFCM: asksFCM),
@@ -89,15 +89,6 @@ public enum Doctor {
             guard !all.isEmpty else { return .good(good) }
             return .notice(all.map(\.found).joined(separator: "; "), remedy: all.map(\.advice).joined(separator: "; "))
         }
-    }
-
-    /// Whether schedules can be due by the clocks of a zone.
-    private static let zonesCheck = DoctorCheck("time zones") {
-        let zones = TimeZoneDatabase()
-        guard zones.isInstalled else {
-            return .notice("there are none but UTC", remedy: "install the package tzdata, for schedules in local time")
-        }
-        return .good("version \(zones.version ?? "unknown") of the tz database, in \(TimeZoneDatabase.systemDirectory)")
     }
 
     private static func publicURLCheck(_ settings: Settings) -> DoctorCheck {

@@ -1,4 +1,5 @@
 import AuditTrail
+import HubHTTPAPI
 import PushHub
 import RichPushModel
 import ServerSettings
