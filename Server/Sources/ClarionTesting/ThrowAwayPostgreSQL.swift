@@ -43,10 +43,10 @@ public final class ThrowAwayPostgreSQL: Sendable {
             try await server.make()
             try await server.start()
             let result = try await body(server)
-            await server.stop()
+            await server.stop(by: SIGQUIT)
             return result
         } catch {
-            await server.stop()
+            await server.stop(by: SIGQUIT)
             throw error
         }
     }
@@ -66,13 +66,13 @@ public final class ThrowAwayPostgreSQL: Sendable {
     }
 
     /// Runs a script and returns what it printed. Throws with the server's message at the first error.
-    public func run(script: String) async throws -> String {
+    public func run(script: String, database: String = "postgres") async throws -> String {
         let file = folder + "/script-\(UUID().uuidString).sql"
         try Data(script.utf8).write(to: URL(fileURLWithPath: file))
         return try await call(
             "psql",
             [
-                "-h", folder, "-p", "\(port)", "-U", "clarion", "-d", "postgres", "-X", "-q", "-A", "-t", "-v", "ON_ERROR_STOP=1",
+                "-h", folder, "-p", "\(port)", "-U", "clarion", "-d", database, "-X", "-q", "-A", "-t", "-v", "ON_ERROR_STOP=1",
                 "-f", file,
             ])
     }
@@ -148,14 +148,14 @@ public final class ThrowAwayPostgreSQL: Sendable {
         throw Failure(description: "the server did not start: \(text(of: folder + "/server.log"))")
     }
 
-    /// A fast shutdown first: connections are ended, nothing is waited for. Then by force.
-    public func stop() async {
+    /// A fast shutdown first: connections are ended, nothing is waited for. Then by force. After `SIGQUIT` nothing is written any more.
+    public func stop(by signal: Int32 = SIGINT) async {
         let running = process.withLock { process in
             defer { process = nil }
             return process
         }
         guard let running else { return }
-        running.signal(SIGINT)
+        running.signal(signal)
         for _ in 1...200 where running.isRunning { try? await Task.sleep(for: .milliseconds(25)) }
         running.signal(SIGKILL)
         _ = await running.exitStatus()

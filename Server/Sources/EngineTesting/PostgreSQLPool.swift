@@ -88,7 +88,6 @@ public final class PostgreSQLPool: Sendable {
     private func clean(_ name: String) async throws -> String {
         _ = try await server.run(
             script: """
-                \\connect \(name)
                 SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = '\(name)' AND pid <> pg_backend_pid();
                 DO $$ DECLARE name text; BEGIN
                     FOR name IN SELECT tablename FROM pg_tables WHERE schemaname = 'public' AND tablename <> 'schema_steps' LOOP
@@ -100,7 +99,7 @@ public final class PostgreSQLPool: Sendable {
                 ALTER TABLE outcome_reports ALTER COLUMN number RESTART;
                 ALTER TABLE webhook_deliveries ALTER COLUMN number RESTART;
                 SELECT setval('order_numbers', \(Int64(1) << 42));
-                """)
+                """, database: name)
         return name
     }
 }

@@ -48,7 +48,7 @@ final class TemporaryDatabase: Sendable {
 
     /// What the operator's own tool says, as one line.
     func psql(_ text: String) async throws -> String {
-        try await server.run(script: "\\connect \(name)\n\(text);\n").split(separator: "\n").joined(separator: " ")
+        try await server.run(script: "\(text);\n", database: name).split(separator: "\n").joined(separator: " ")
     }
 }
 
