@@ -25,7 +25,10 @@ extension ThrowAwayPostgreSQL {
 
     /// At the end of the process no task can wait.
     private func end() {
-        process.withLock { $0?.signal(SIGQUIT) }
+        let server = process.withLock { $0 }
+        server?.signal(SIGQUIT)
+        // While it still writes its folder cannot be removed as a whole.
+        for _ in 0..<250 where server?.isRunning == true { usleep(20_000) }
         try? FileManager.default.removeItem(atPath: folder)
     }
 }
