@@ -21,6 +21,7 @@ let package = Package(
         .executableTarget(
             name: "hub-pages",
             dependencies: [
+                .product(name: "Crypto", package: "swift-crypto"),
                 .product(name: "HubStorage", package: "clarion-server"),
                 .product(name: "Logging", package: "swift-log"),
                 .product(name: "RichPushModel", package: "clarion"),

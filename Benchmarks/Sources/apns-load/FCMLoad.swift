@@ -9,6 +9,7 @@ import PushHub
 import RichPushModel
 
 /// The transport of FCM against a sink: batches of the size that the hub hands over, at no pace, with an access token that is at hand.
+/// Each caller has one batch under way, as each worker of a node has.
 struct FCMLoad {
     private static let batchSize = 1000
     private static let projectID = "bench-project"
@@ -50,7 +51,8 @@ struct FCMLoad {
         let pem = try String(contentsOfFile: options.certificate, encoding: .utf8)
         client = try HTTP2PostClient(
             to: .init(host: "127.0.0.1", port: options.port, serverName: "localhost"), of: "the sink",
-            trust: .additional(pem: pem), connections: options.loops, answerBytes: 16_384, eventLoopGroup: group, logger: logger)
+            trust: .additional(pem: pem), connections: options.connections, answerBytes: 16_384, eventLoopGroup: group,
+            logger: logger)
         let key = try _RSA.Signing.PrivateKey(keySize: .bits2048).pemRepresentation
         let account = try FCMServiceAccount(
             projectID: Self.projectID, privateKey: key, clientEmail: "bench@example.iam.gserviceaccount.com")
@@ -79,12 +81,9 @@ struct FCMLoad {
         _ = await transport.send(batch)
         let start = ContinuousClock.now
         let before = Resources.now()
-        var result = LoadResult()
-        for _ in 0..<max(1, options.count / Self.batchSize) {
-            for outcome in await transport.send(batch) {
-                result.sent += 1
-                if case .accepted = outcome { result.accepted += 1 }
-            }
+        var result = await withTaskGroup(of: LoadResult.self) { group in
+            for _ in 0..<options.callers { group.addTask { await sendShare() } }
+            return await group.reduce(into: LoadResult()) { $0.add($1) }
         }
         let after = Resources.now()
         result.processor = after.processor - before.processor
@@ -92,6 +91,18 @@ struct FCMLoad {
         result.residentPeak = Resources.peakBytes()
         result.seconds = start.duration(to: .now) / .seconds(1)
         await client.shutdown(within: .seconds(5))
+        return result
+    }
+
+    /// The batches of one caller, one after the other.
+    private func sendShare() async -> LoadResult {
+        var result = LoadResult()
+        for _ in 0..<max(1, options.count / Self.batchSize / options.callers) {
+            for outcome in await transport.send(batch) {
+                result.sent += 1
+                if case .accepted = outcome { result.accepted += 1 }
+            }
+        }
         return result
     }
 }

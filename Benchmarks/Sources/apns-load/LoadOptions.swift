@@ -30,6 +30,9 @@ struct LoadOptions {
     var seconds = 10
     /// Event loops of the client, each with a connection of its own when the mode is not `rate`.
     var loops = 1
+    /// Connections at most, and batches that are under way at once, in mode `fcm`.
+    var connections = 1
+    var callers = 1
     /// Whether every push has an `apns-id` of its own, as those of a server have.
     var hasIDs = true
 
@@ -62,6 +65,8 @@ struct LoadOptions {
         case "--rate": rate = number
         case "--seconds": seconds = number
         case "--loops": loops = number
+        case "--connections": connections = number
+        case "--callers": callers = number
         default: throw LoadFault("unknown option \(word)")
         }
     }

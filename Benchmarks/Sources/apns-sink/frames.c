@@ -117,7 +117,9 @@ static void answer(struct connection *connection, uint32_t stream) {
     const uint8_t *block = is_first ? first_answer.bytes : answers[connection->next_answer % answer_count].bytes;
     size_t size = is_first ? first_answer.size : answers[connection->next_answer % answer_count].size;
     connection->next_answer++;
-    memcpy(frame(connection, headers, end_headers | end_stream, stream, size), block, size);
+    size_t length = options.answer_body ? strlen(options.answer_body) : 0;
+    memcpy(frame(connection, headers, end_headers | (length ? 0 : end_stream), stream, size), block, size);
+    if (length) memcpy(frame(connection, data, end_stream, stream, length), options.answer_body, length);
     totals.requests++;
     if (!connection->is_warm) {
         connection->is_warm = true;
@@ -173,7 +175,7 @@ size_t record_size(const uint8_t *frames, size_t size) {
     while (end < size && answered < options.answers_per_record) {
         size_t next = end + header_size + (get32(frames + end) >> 8);
         if (next > maximum_frame) break;
-        answered += frames[end + 3] == headers;
+        answered += frames[end + 3] == (options.answer_body ? data : headers);
         end = next;
     }
     return end;

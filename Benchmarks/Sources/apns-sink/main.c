@@ -1,5 +1,5 @@
 // apns-sink [--streams N] [--window BYTES] [--delay-ms N] [--answers-per-record N] [--index-ids] [--warm-up] [--marked-body BYTES]
-//           [--certificate FILE]
+//           [--answer-body TEXT] [--certificate FILE]
 //
 // Prints its port, then reads commands from standard input and answers each with a line of JSON: `stats`; `away`, which closes all
 // connections and refuses new ones; `back`, which listens on the same port again. Ends when standard input does.
@@ -267,6 +267,7 @@ static void read_options(int count, char **words) {
         else if (strcmp(word, "--delay-ms") == 0) options.delay = strtoull(value, NULL, 10) * 1000000;
         else if (strcmp(word, "--answers-per-record") == 0) options.answers_per_record = (uint32_t)strtoul(value, NULL, 10);
         else if (strcmp(word, "--marked-body") == 0) options.marked_body = (uint32_t)strtoul(value, NULL, 10);
+        else if (strcmp(word, "--answer-body") == 0) options.answer_body = value;
         else if (strcmp(word, "--certificate") == 0) options.certificate = value;
         else {
             fprintf(stderr, "apns-sink: unknown option %s\n", word);

@@ -18,6 +18,7 @@ struct options {
     bool indexes_ids;        // every id enters the client's table and is written plain, as Netty writes headers
     uint32_t answers_per_record; // how many answers share a TLS record; 0 for all that are there
     uint32_t marked_body;    // requests with a body of this size are counted apart; 0 for none
+    const char *answer_body; // what every answer says; absent for answers without a body
     const char *certificate; // where to write the certificate to trust
 };
 

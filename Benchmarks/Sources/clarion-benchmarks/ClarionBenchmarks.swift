@@ -3,6 +3,7 @@ import Foundation
 /// `clarion-benchmarks serve PROGRAM [ROUNDS]` measures the built program, prints a table and ends with 1 when a limit is missed.
 /// `clarion-benchmarks hub PROGRAM LOAD PAGES [ROUNDS]` measures the hub: upserts through HTTP, and the pages of an audience.
 /// `clarion-benchmarks broadcast PROGRAM LOAD SINK PAGES [ROUNDS]` measures sends to a million devices on both engines.
+/// `clarion-benchmarks mixed PROGRAM SINK PAGES [ROUNDS [DEVICES]]` measures a send to a million devices of three platforms.
 /// `clarion-benchmarks return PROGRAM SINK [ROUNDS [SECONDS]]` measures how soon sending goes on when APNs was away for some seconds.
 /// `clarion-benchmarks fetch PROGRAM LOAD [ROUNDS]` measures fetches of contents beside nginx, and storms of them and of sign-ins.
 /// `clarion-benchmarks access COSTS [ROUNDS]` measures what credentials and the audit cost.
@@ -31,6 +32,7 @@ enum ClarionBenchmarks {
         case ("fcm", 3...4): if try !fcm(words) { exit(1) }
         case ("fetch", 3...4): if try !fetch(words) { exit(1) }
         case ("broadcast", 5...6): if try !broadcast(words) { exit(1) }
+        case ("mixed", 4...6): if try !mixed(words) { exit(1) }
         case ("return", 3...5): if try !comeBack(words) { exit(1) }
         case ("soak", 6): if try !soak(words) { exit(1) }
         case ("apns", 4...5): if try !apns(words) { exit(1) }
@@ -41,7 +43,7 @@ enum ClarionBenchmarks {
                                         | hub PROGRAM LOAD PAGES [ROUNDS] | fetch PROGRAM LOAD [ROUNDS]
                                         | broadcast PROGRAM LOAD SINK PAGES [ROUNDS] | return PROGRAM SINK [ROUNDS [SECONDS]]
                                         | soak PROGRAM LOAD SINK CURVE HOURS | apns LOAD SINK JSON [ROUNDS]
-                                        | fcm LOAD SINK [ROUNDS]
+                                        | fcm LOAD SINK [ROUNDS] | mixed PROGRAM SINK PAGES [ROUNDS [DEVICES]]
                 """
             )
             exit(64)
@@ -87,66 +89,66 @@ enum ClarionBenchmarks {
         print(try CommandRun.client([program, "200000", "\(rounds)", database.url, "500"]).output)
     }
 
-    /// Returns whether every limit is kept. Temporary files are gone by then.
+    /// Prints what is measured in a folder that is gone by then. Returns whether every limit is kept.
+    private static func keepsLimits(_ measure: (URL) throws -> [Measurement]) throws -> Bool {
+        let folder = FileManager.default.temporaryDirectory.appending(path: "clarion-benchmarks-\(UUID().uuidString)")
+        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        defer { try? FileManager.default.removeItem(at: folder) }
+        let results = try measure(folder)
+        for line in Measurement.table(results) { print(line) }
+        return results.allSatisfy(\.isWithinLimit)
+    }
+
     private static func fetch(_ words: [String]) throws -> Bool {
         let rounds = max(1, words.dropFirst(3).first.flatMap(Int.init) ?? 3)
-        let folder = FileManager.default.temporaryDirectory.appending(path: "clarion-benchmarks-\(UUID().uuidString)")
-        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
-        defer { try? FileManager.default.removeItem(at: folder) }
-        let results = try FetchBenchmark(program: words[1], load: words[2], rounds: rounds, folder: folder).run()
-        for line in Measurement.table(results) { print(line) }
-        return results.allSatisfy(\.isWithinLimit)
+        return try keepsLimits { folder in
+            try FetchBenchmark(program: words[1], load: words[2], rounds: rounds, folder: folder).run()
+        }
     }
 
-    /// Returns whether every limit is kept. Temporary files are gone by then.
     private static func broadcast(_ words: [String]) throws -> Bool {
         let rounds = max(1, words.dropFirst(5).first.flatMap(Int.init) ?? 3)
-        let folder = FileManager.default.temporaryDirectory.appending(path: "clarion-benchmarks-\(UUID().uuidString)")
-        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
-        defer { try? FileManager.default.removeItem(at: folder) }
-        let results = try BroadcastBenchmark(
-            program: words[1], load: words[2], sink: words[3], filler: words[4], rounds: rounds, folder: folder
-        ).run()
-        for line in Measurement.table(results) { print(line) }
-        return results.allSatisfy(\.isWithinLimit)
+        return try keepsLimits { folder in
+            try BroadcastBenchmark(
+                program: words[1], load: words[2], sink: words[3], filler: words[4], rounds: rounds, folder: folder
+            ).run()
+        }
     }
 
-    /// Returns whether every limit is kept. Temporary files are gone by then.
+    private static func mixed(_ words: [String]) throws -> Bool {
+        let numbers = words.dropFirst(4).compactMap { Int($0) }
+        return try keepsLimits { folder in
+            try MixedBenchmark(
+                program: words[1], sink: words[2], filler: words[3], rounds: max(1, numbers.first ?? 3),
+                devices: numbers.dropFirst().first ?? 1_000_000, folder: folder
+            ).run()
+        }
+    }
+
     private static func comeBack(_ words: [String]) throws -> Bool {
         let numbers = words.dropFirst(3).compactMap { Int($0) }
-        let folder = FileManager.default.temporaryDirectory.appending(path: "clarion-benchmarks-\(UUID().uuidString)")
-        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
-        defer { try? FileManager.default.removeItem(at: folder) }
-        let results = try ReturnBenchmark(
-            program: words[1], sink: words[2], rounds: max(1, numbers.first ?? 10), absence: numbers.dropFirst().first ?? 30,
-            folder: folder
-        ).run()
-        for line in Measurement.table(results) { print(line) }
-        return results.allSatisfy(\.isWithinLimit)
+        return try keepsLimits { folder in
+            try ReturnBenchmark(
+                program: words[1], sink: words[2], rounds: max(1, numbers.first ?? 10), absence: numbers.dropFirst().first ?? 30,
+                folder: folder
+            ).run()
+        }
     }
 
-    /// Returns whether every limit is kept. Temporary files are gone by then.
     private static func soak(_ words: [String]) throws -> Bool {
         guard let hours = Double(words[5]), hours > 0 else { throw CommandRun.Fault("HOURS is a number, such as 0.5") }
-        let folder = FileManager.default.temporaryDirectory.appending(path: "clarion-benchmarks-\(UUID().uuidString)")
-        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
-        defer { try? FileManager.default.removeItem(at: folder) }
-        let results = try SoakBenchmark(
-            program: words[1], load: words[2], sink: words[3], hours: hours, folder: folder, curve: URL(filePath: words[4])
-        ).run()
-        for line in Measurement.table(results) { print(line) }
-        return results.allSatisfy(\.isWithinLimit)
+        return try keepsLimits { folder in
+            try SoakBenchmark(
+                program: words[1], load: words[2], sink: words[3], hours: hours, folder: folder, curve: URL(filePath: words[4])
+            ).run()
+        }
     }
 
-    /// Returns whether every limit is kept. Temporary files are gone by then.
     private static func fcm(_ words: [String]) throws -> Bool {
         let rounds = max(1, words.dropFirst(3).first.flatMap(Int.init) ?? 5)
-        let folder = FileManager.default.temporaryDirectory.appending(path: "clarion-benchmarks-\(UUID().uuidString)")
-        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
-        defer { try? FileManager.default.removeItem(at: folder) }
-        let results = try FCMBenchmark(load: words[1], sink: words[2], rounds: rounds, folder: folder).run()
-        for line in Measurement.table(results) { print(line) }
-        return results.allSatisfy(\.isWithinLimit)
+        return try keepsLimits { folder in
+            try FCMBenchmark(load: words[1], sink: words[2], rounds: rounds, folder: folder).run()
+        }
     }
 
     /// Returns whether every limit is kept. Temporary files are gone by then.

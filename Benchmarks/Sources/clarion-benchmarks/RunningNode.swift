@@ -1,6 +1,6 @@
 import Foundation
 
-/// The built program on a hub of many devices, on core 0, sending to the sink.
+/// The built program on a hub of many devices, on core 0 unless it says otherwise, sending to the sink.
 struct RunningNode {
     let program: String
     let server: ServerProcess
@@ -9,7 +9,7 @@ struct RunningNode {
     let connection: String
 
     /// Ready when this returns.
-    init(program: String, data: URL, settings: [String: String], sink: Sink, key: URL) throws {
+    init(program: String, data: URL, settings: [String: String], sink: Sink, key: URL, isPinned: Bool = true) throws {
         self.program = program
         port = try LoopbackSocket.freePort()
         let arguments = [
@@ -19,7 +19,8 @@ struct RunningNode {
             "--apns-team-id", "BENCHTEAM0", "--apns-topic", "com.example.app",
         ]
         server = try ServerProcess(
-            program: "/usr/bin/env", arguments: CommandRun.pinned(to: 0, arguments), environment: settings)
+            program: "/usr/bin/env", arguments: isPinned ? CommandRun.pinned(to: 0, arguments) : arguments,
+            environment: settings)
         for _ in 0..<5_000 where !LoopbackSocket.answers(port: port, path: "/readyz") { usleep(2_000) }
         do {
             guard LoopbackSocket.answers(port: port, path: "/readyz") else { throw CommandRun.Fault("the server is not ready") }

@@ -12,7 +12,7 @@ import TagExpressions
 /// and of the processor.
 ///
 /// `hub-pages fill DATABASE HUB DEVICES` fills a hub of a database file and does nothing else; with `followers` in place of `fill` the
-/// devices are tokens of the Live Activity 1.
+/// devices are tokens of the Live Activity 1. With `mixed` and the address of a push service at the end they are `MixedDevices`.
 @main
 enum HubPages {
     /// In the past: a send reaches those who were there before it.
@@ -22,8 +22,15 @@ enum HubPages {
 
     static func main() async throws {
         let words = Array(CommandLine.arguments.dropFirst())
-        if words.count == 4, ["fill", "followers"].contains(words[0]), let count = Int(words[3]) {
-            return try await fill(words[1], hubName: words[2], count, followers: words[0] == "followers")
+        if words.count >= 4, let count = Int(words[3]) {
+            switch (words[0], words.count) {
+            case ("fill", 4): return try await fill(words[1], hubName: words[2], count) { device($0, false) }
+            case ("followers", 4): return try await fill(words[1], hubName: words[2], count, with: follower)
+            case ("mixed", 5):
+                let devices = MixedDevices(pushService: words[4])
+                return try await fill(words[1], hubName: words[2], count) { devices.mixed(device($0, false), $0) }
+            default: break
+            }
         }
         let numbers = words.prefix(2).compactMap { Int($0) }
         guard numbers.count == 2, numbers[0] >= 1_000, numbers[1] > 0 else { usage() }
@@ -40,7 +47,11 @@ enum HubPages {
     }
 
     private static func usage() -> Never {
-        print("usage: hub-pages DEVICES ROUNDS [URL MICROSECONDS] | fill|followers DATABASE HUB DEVICES")
+        print(
+            """
+            usage: hub-pages DEVICES ROUNDS [URL MICROSECONDS] | fill|followers DATABASE HUB DEVICES
+                             | mixed DATABASE HUB DEVICES URL
+            """)
         exit(64)
     }
 
@@ -67,7 +78,7 @@ enum HubPages {
         try await SchemaMigrator().migrate(database, at: now)
         let hub = try await SQLHubStore(database).ensureHub(named: "bench", at: now)
         let start = ContinuousClock.now
-        try await fill(database, hub, devices, hasRows: true)
+        try await fill(database, hub, devices) { device($0, true) }
         print("\(devices) devices, stored in \((ContinuousClock.now - start) / .seconds(1)) seconds")
         let read = delay > 0 ? DelayedDatabase(database, microseconds: delay) : database
         let plain = audiences.map { (name: $0.name, tags: $0.tags, isLocal: false) }
@@ -86,22 +97,24 @@ enum HubPages {
         try database.close()
     }
 
-    private static func fill(_ path: String, hubName: String, _ count: Int, followers: Bool) async throws {
+    private static func fill(
+        _ path: String, hubName: String, _ count: Int, with device: @escaping @Sendable (Int) -> DeviceUpsert
+    ) async throws {
         let database = try SQLiteDatabase(path: path, access: .server)
         try await SchemaMigrator().migrate(database, at: now)
         let hub = try await SQLHubStore(database).ensureHub(named: hubName, at: now)
-        try await fill(database, hub, count, hasRows: false, followers: followers)
+        try await fill(database, hub, count, with: device)
         try database.close()
     }
 
     private static func fill(
-        _ database: any SQLDatabase, _ hub: HubID, _ count: Int, hasRows: Bool, followers: Bool = false
+        _ database: any SQLDatabase, _ hub: HubID, _ count: Int, with device: @escaping @Sendable (Int) -> DeviceUpsert
     ) async throws {
         let store = SQLDeviceStore(database)
         for first in stride(from: 0, to: count, by: 500) {
             try await withThrowingTaskGroup(of: Void.self) { group in
                 for number in first..<min(first + 500, count) {
-                    let device = followers ? follower(number) : device(number, hasRows)
+                    let device = device(number)
                     group.addTask { _ = try await store.upsert(device, in: hub, at: now) }
                 }
                 try await group.waitForAll()
