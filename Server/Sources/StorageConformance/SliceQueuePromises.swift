@@ -1,5 +1,6 @@
 import PushHub
 import RichPushModel
+import TagExpressions
 import Testing
 
 /// What a `SliceQueue` promises.
@@ -7,10 +8,8 @@ public enum SliceQueuePromises {
     /// Every promise.
     public static let all: [StoragePromise<HubStorage>] =
         [
-            leasesToOne, refusesALostLease, keepsTheCursor, smallFirst, hubsTakeTurns, keepsRoomForSmall, singleBesides,
-            walksInOrder,
-            skipsTwins,
-            addsTallies,
+            leasesToOne, refusesALostLease, keepsTheCursor, smallFirst, hubsTakeTurns, platformsTakeTurns, keepsRoomForSmall,
+            singleBesides, walksInOrder, skipsTwins, addsTallies,
             keepsPendingRows, takesTurns, countsBacklog,
             checksRetriesAgain, forgetsByTimestamp, endsOnce, takesOver,
         ] + checkpoints + ofPace + ofOrder + ofAudience + ofZones + ofTranslations + ofCaps
@@ -95,6 +94,21 @@ public enum SliceQueuePromises {
         request.held = [.single: [Sample.hub: 3]]
         #expect(try await storage.queue.lease(request).map(\.id.hub) == [Sample.otherHub])
         #expect(try await storage.queue.lease(request).map(\.id.hub) == [Sample.hub])
+    }
+
+    private static let platformsTakeTurns = StoragePromise<HubStorage>(
+        "of the large slices of a hub one platform does not keep another's waiting"
+    ) { storage in
+        var send = try Sample.send(size: 20_000)
+        let query = try #require(AudienceQuery(try TagExpression(parsing: "t"), amongAnyOf: ["u"]))
+        send.others = [Platform.fcmv1, .browser].map { PlatformPart(platform: $0, query: query, slices: send.slices) }
+        _ = try await storage.intake.accept(send)
+        let first = try await storage.queue.lease(Sample.lease(3, large: 3, small: 0))
+        #expect(Set(first.map(\.platform)) == [nil, .fcmv1, .browser])
+        // A platform with leased slices comes after one without, though all of them have waited as long.
+        var request = Sample.lease(2, large: 2, small: 0)
+        request.heldPlatforms = [Sample.hub: ["": 1, Platform.fcmv1.rawValue: 3]]
+        #expect(Set(try await storage.queue.lease(request).map(\.platform)) == [nil, .browser])
     }
 
     private static let keepsRoomForSmall = StoragePromise<HubStorage>("limits on large slices hold") { storage in

@@ -5,12 +5,12 @@ import Testing
 
 @Suite("The turns of hubs")
 struct FairSchedulerTests {
-    private func waiting(_ hubs: [Int64]) -> [FairScheduler.Waiting] {
-        hubs.enumerated().map { FairScheduler.Waiting(hub: HubID($1), since: Timestamp(seconds: Int64($0))) }
+    private func waiting(_ hubs: [Int64]) -> [FairScheduler<HubID>.Waiting] {
+        hubs.enumerated().map { FairScheduler.Waiting(HubID($1), since: Timestamp(seconds: Int64($0))) }
     }
 
-    private func counts(_ asked: [(hub: HubID, count: Int)]) -> [Int64: Int] {
-        Dictionary(uniqueKeysWithValues: asked.map { ($0.hub.number, $0.count) })
+    private func counts(_ asked: [(key: HubID, count: Int)]) -> [Int64: Int] {
+        Dictionary(uniqueKeysWithValues: asked.map { ($0.key.number, $0.count) })
     }
 
     @Test("free slots are shared evenly, and the hub that waits longest gets the remaining one")

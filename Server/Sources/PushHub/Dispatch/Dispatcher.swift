@@ -22,6 +22,13 @@ public final class Dispatcher: Sendable {
             leased.reduce(into: [:]) { $0[$1.value.weight, default: [:]][$1.key.hub, default: 0] += 1 }
         }
 
+        /// How many large ones, by hub and platform.
+        var heldPlatforms: [HubID: [String: Int]] {
+            leased.values.filter { $0.weight == .large }.reduce(into: [:]) { held, lease in
+                held[lease.id.hub, default: [:]][lease.platform?.rawValue ?? "", default: 0] += 1
+            }
+        }
+
         mutating func doubt(until moment: Duration) { doubtEnd = max(doubtEnd ?? moment, moment) }
     }
 
@@ -142,7 +149,7 @@ public final class Dispatcher: Sendable {
     }
 
     private func lease() async -> [(SliceLease, LeaseTerm)] {
-        let (slots, held) = state.withLock { ($0.slots, $0.held) }
+        let (slots, held, heldPlatforms) = state.withLock { ($0.slots, $0.held, $0.heldPlatforms) }
         guard slots.free + slots.freeForSingle > 0 else { return [] }
         let term = LeaseTerm(
             askedAt: clock.uptime, duration: settings.leaseDuration, pushDeadline: settings.pushDeadline)
@@ -153,7 +160,7 @@ public final class Dispatcher: Sendable {
                 LeaseRequest(
                     owner: settings.owner, now: now, until: now + settings.leaseDuration, limit: slots.free,
                     smallLimit: slots.freeForSmall, largeLimit: slots.freeForLarge, singleLimit: slots.freeForSingle,
-                    held: held))
+                    held: held, heldPlatforms: heldPlatforms))
             reading.succeeded()
             state.withLock { state in
                 for lease in leases {

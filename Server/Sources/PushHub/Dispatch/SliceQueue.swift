@@ -6,7 +6,8 @@ import RichPushModel
 /// Errors are `ServiceError` (`storage-unavailable`, `outcome-unknown`).
 public protocol SliceQueue: Sendable {
     /// Takes slices that are due and free: small ones, then large ones, and single ones besides; of each kind the hubs take turns
-    /// (`FairScheduler`), and of a hub those go first that waited longest. Their sends become `dispatching`.
+    /// (`FairScheduler`), of the large ones of a hub the platforms, and then those go first that waited longest. Their sends become
+    /// `dispatching`.
     func lease(_ request: LeaseRequest) async throws -> [SliceLease]
 
     /// Lengthens a lease; whether it was still the caller's.
@@ -54,10 +55,12 @@ public struct LeaseRequest: Hashable, Sendable {
     public var singleLimit: Int
     /// How many slices of each weight the node has leased, by hub.
     public var held: [SliceWeight: [HubID: Int]]
+    /// How many of the large ones, by hub and platform; nothing stands for the platform of the message.
+    public var heldPlatforms: [HubID: [String: Int]]
 
     public init(
         owner: String, now: Timestamp, until: Timestamp, limit: Int, smallLimit: Int, largeLimit: Int, singleLimit: Int,
-        held: [SliceWeight: [HubID: Int]] = [:]
+        held: [SliceWeight: [HubID: Int]] = [:], heldPlatforms: [HubID: [String: Int]] = [:]
     ) {
         self.owner = owner
         self.now = now
@@ -67,6 +70,7 @@ public struct LeaseRequest: Hashable, Sendable {
         self.largeLimit = largeLimit
         self.singleLimit = singleLimit
         self.held = held
+        self.heldPlatforms = heldPlatforms
     }
 }
 
@@ -104,6 +108,8 @@ public struct SliceLease: Hashable, Sendable {
     public var cursor: SliceKey
     public var last: SliceKey
     public var weight: SliceWeight
+    /// The platform of its devices, where that is not the message's.
+    public var platform: Platform?
     /// Targets the walk has passed.
     public var walked: Int
     /// Consecutive times that no target of a page of the walk could be sent to.
@@ -115,13 +121,14 @@ public struct SliceLease: Hashable, Sendable {
     public var epoch: Int64
 
     public init(
-        id: SliceID, cursor: SliceKey, last: SliceKey, weight: SliceWeight, walked: Int = 0, failures: Int = 0,
-        stalledSince: Timestamp? = nil, pushesPerSecond: Int? = nil, epoch: Int64
+        id: SliceID, cursor: SliceKey, last: SliceKey, weight: SliceWeight, platform: Platform? = nil, walked: Int = 0,
+        failures: Int = 0, stalledSince: Timestamp? = nil, pushesPerSecond: Int? = nil, epoch: Int64
     ) {
         self.id = id
         self.cursor = cursor
         self.last = last
         self.weight = weight
+        self.platform = platform
         self.walked = walked
         self.failures = failures
         self.stalledSince = stalledSince
@@ -130,53 +137,54 @@ public struct SliceLease: Hashable, Sendable {
     }
 }
 
-/// Shares the free slots of a node among the hubs that have work for them, so that no hub's many sends keep another's waiting.
+/// Shares free slots among those that have work for them, so that the many slices of one keep no other waiting: the slots of a node among
+/// hubs, and those that a hub gets among its platforms.
 ///
-/// A pure value: the hub with the fewest leased slices gets the next slot; among equals, the hub that has waited longest.
-public struct FairScheduler: Hashable, Sendable {
-    /// A hub with slices that are due.
+/// A pure value: the one with the fewest leased slices gets the next slot; among equals, the one that has waited longest.
+public struct FairScheduler<Key: Hashable & Comparable & Sendable>: Hashable, Sendable {
+    /// One with slices that are due.
     public struct Waiting: Hashable, Sendable {
-        public var hub: HubID
+        public var key: Key
         /// When the slice that waits longest became due.
         public var since: Timestamp
 
-        /// Describes a hub that waits.
-        public init(hub: HubID, since: Timestamp) {
-            self.hub = hub
+        /// Describes one that waits.
+        public init(_ key: Key, since: Timestamp) {
+            self.key = key
             self.since = since
         }
     }
 
     private var free: Int
     private var waiting: [Waiting]
-    private var held: [HubID: Int]
+    private var held: [Key: Int]
 
-    /// Begins with `free` slots and the number of slices that the node has leased from each hub.
-    public init(free: Int, waiting: [Waiting], held: [HubID: Int] = [:]) {
+    /// Begins with `free` slots and the number of slices that the node has leased from each.
+    public init(free: Int, waiting: [Waiting], held: [Key: Int] = [:]) {
         self.free = free
         self.waiting = waiting
         self.held = held
     }
 
-    /// How many slices are asked of which hub next: together as many as are free; empty at the end.
-    public mutating func next() -> [(hub: HubID, count: Int)] {
-        var counts: [HubID: Int] = [:]
+    /// How many slices are asked of which next: together as many as are free; empty at the end.
+    public mutating func next() -> [(key: Key, count: Int)] {
+        var counts: [Key: Int] = [:]
         for _ in 0..<max(free, 0) {
             guard let turn = waiting.min(by: { Self.precedes($0, $1, held) }) else { break }
-            held[turn.hub, default: 0] += 1
-            counts[turn.hub, default: 0] += 1
+            held[turn.key, default: 0] += 1
+            counts[turn.key, default: 0] += 1
         }
-        return waiting.compactMap { turn in counts[turn.hub].map { (turn.hub, $0) } }
+        return waiting.compactMap { turn in counts[turn.key].map { (turn.key, $0) } }
     }
 
-    /// Takes in the answer to a question. A hub that had fewer slices than it was asked for has no more.
-    public mutating func took(_ count: Int, of asked: Int, from hub: HubID) {
+    /// Takes in the answer to a question. One that had fewer slices than it was asked for has no more.
+    public mutating func took(_ count: Int, of asked: Int, from key: Key) {
         free -= count
         guard count < asked else { return }
-        waiting.removeAll { $0.hub == hub }
+        waiting.removeAll { $0.key == key }
     }
 
-    private static func precedes(_ left: Waiting, _ right: Waiting, _ held: [HubID: Int]) -> Bool {
-        (held[left.hub] ?? 0, left.since, left.hub.number) < (held[right.hub] ?? 0, right.since, right.hub.number)
+    private static func precedes(_ left: Waiting, _ right: Waiting, _ held: [Key: Int]) -> Bool {
+        (held[left.key] ?? 0, left.since, left.key) < (held[right.key] ?? 0, right.since, right.key)
     }
 }

@@ -23,7 +23,7 @@ public struct SQLSliceQueue: SliceQueue {
                 var turns = FairScheduler(free: limit, waiting: waiting[weight] ?? [], held: request.held[weight] ?? [:])
                 while case let asked = turns.next(), !asked.isEmpty {
                     for (hub, count) in asked {
-                        let found = try connection.rows(statement, Self.values(request, weight, hub, count)).map(Self.lease)
+                        let found = try Self.lease(count, weight, of: hub, request, by: statement, connection)
                         leases += found
                         turns.took(found.count, of: count, from: hub)
                     }
@@ -37,12 +37,38 @@ public struct SQLSliceQueue: SliceQueue {
         }
     }
 
+    /// Takes slices of one hub. Of its large ones the platforms take turns: else one push service would wait until all that was due before
+    /// had gone to another.
+    private static func lease(
+        _ count: Int, _ weight: SliceWeight, of hub: HubID, _ request: LeaseRequest, by statement: SQLStatement,
+        _ connection: any SQLConnection
+    ) throws -> [SliceLease] {
+        func take(_ count: Int, _ platform: String?) throws -> [SliceLease] {
+            try connection.rows(statement, values(request, weight, hub, count) + [.optional(platform)]).map(lease)
+        }
+        guard weight == .large else { return try take(count, nil) }
+        let now = SQLValue.integer(request.now.milliseconds)
+        let waiting = try connection.rows(waitingPlatforms, [.integer(weight.rawValue), .integer(hub.number), now]).map {
+            FairScheduler.Waiting(try $0.text(0), since: Timestamp(milliseconds: try $0.integer(1)))
+        }
+        var turns = FairScheduler(free: count, waiting: waiting, held: request.heldPlatforms[hub] ?? [:])
+        var leases: [SliceLease] = []
+        while case let asked = turns.next(), !asked.isEmpty {
+            for (platform, count) in asked {
+                let found = try take(count, platform)
+                leases += found
+                turns.took(found.count, of: count, from: platform)
+            }
+        }
+        return leases
+    }
+
     /// The hubs with slices that are due and free, by kind.
-    private func waiting(_ request: LeaseRequest) async throws -> [SliceWeight: [FairScheduler.Waiting]] {
+    private func waiting(_ request: LeaseRequest) async throws -> [SliceWeight: [FairScheduler<HubID>.Waiting]] {
         try await database.reading { connection in
             let now = SQLValue.integer(request.now.milliseconds)
             let lost = try connection.rows(Self.lostSlices, [now, .integer(Self.scanLimit)]).map(WaitingSlice.init)
-            var waiting: [SliceWeight: [FairScheduler.Waiting]] = [:]
+            var waiting: [SliceWeight: [FairScheduler<HubID>.Waiting]] = [:]
             for weight in SliceWeight.allCases where request.asks(for: weight) {
                 let key = SQLValue.integer(weight.rawValue)
                 var found = try connection.rows(Self.freeSlices, [key, now, .integer(Self.scanLimit)]).map(WaitingSlice.init)
@@ -130,7 +156,8 @@ extension SQLSliceQueue {
         return SliceLease(
             id: SliceID(hub: HubID(try row.integer(0)), notification: notification, number: try row.integer(2)),
             cursor: SliceKey(try row.integer(3)), last: SliceKey(try row.integer(4)),
-            weight: SliceWeight(rawValue: try row.integer(5)) ?? .large, walked: Int(try row.integer(6)),
+            weight: SliceWeight(rawValue: try row.integer(5)) ?? .large,
+            platform: try row.optionalText(11).map(Platform.init(rawValue:)), walked: Int(try row.integer(6)),
             failures: Int(try row.integer(7)), stalledSince: try row.optionalInteger(8).map(Timestamp.init(milliseconds:)),
             pushesPerSecond: try row.optionalInteger(10).map(Int.init), epoch: try row.integer(9))
     }
@@ -146,9 +173,8 @@ extension SQLSliceQueue {
 
     static func all(_ dialect: SQLDialect) -> [SQLStatement] {
         [
-            lease(dialect), freeSlices, lostSlices, waitingHubs, markDispatching, setMark, renew, releaseAll, releaseOwn,
-            selectOwn,
-            releaseOne,
+            lease(dialect), freeSlices, lostSlices, waitingHubs, waitingPlatforms, markDispatching, setMark, renew, releaseAll,
+            releaseOwn, selectOwn, releaseOne,
         ]
             + checkpointStatements + pageStatements
             + AudienceStatements.all + DueRows.all
@@ -181,6 +207,14 @@ extension SQLSliceQueue {
         WHERE ready_at IS NOT NULL
         """)
 
+    /// The platforms of a hub's slices that are due and free, each since its earliest.
+    static let waitingPlatforms = SQLStatement(
+        """
+        SELECT COALESCE(platform, ''), MIN(ready_at) FROM slices
+        WHERE weight = $1 AND hub_id = $2 AND ready_at <= $3 AND (owner IS NULL OR leased_until <= $3)
+        GROUP BY COALESCE(platform, '')
+        """)
+
     /// `ready_at` orders the queue of a hub. A leased slice stays where it is and is found again when its lease has run out. What is due
     /// is looked for once: looked for again for each row, as a planner may, rows that were locked meanwhile would make the
     /// limit count anew.
@@ -190,11 +224,12 @@ extension SQLSliceQueue {
                 WITH due AS MATERIALIZED (
                     SELECT hub_id, notification_id, slice FROM slices
                     WHERE weight = $4 AND hub_id = $6 AND ready_at <= $3 AND (owner IS NULL OR leased_until <= $3)
+                        AND (CAST($7 AS TEXT) IS NULL OR COALESCE(platform, '') = CAST($7 AS TEXT))
                     ORDER BY ready_at LIMIT $5\(dialect.skipLocked))
                 UPDATE slices SET owner = $1, leased_until = $2, epoch = epoch + 1
                 WHERE (hub_id, notification_id, slice) IN (SELECT hub_id, notification_id, slice FROM due)
                 RETURNING hub_id, notification_id, slice, cursor_key, last_key, weight, walked, failures, stalled_since, epoch,
-                    pushes_per_second
+                    pushes_per_second, platform
                 """)
     }
 
@@ -241,10 +276,10 @@ private struct WaitingSlice: Sendable {
     }
 
     /// The hubs that wait, each since its earliest.
-    static func byHub(_ slices: [WaitingSlice]) -> [FairScheduler.Waiting] {
+    static func byHub(_ slices: [WaitingSlice]) -> [FairScheduler<HubID>.Waiting] {
         var earliest: [HubID: Timestamp] = [:]
         for slice in slices { earliest[slice.hub] = min(earliest[slice.hub] ?? slice.since, slice.since) }
-        return earliest.map { FairScheduler.Waiting(hub: $0.key, since: $0.value) }.sorted { $0.hub.number < $1.hub.number }
+        return earliest.map { FairScheduler.Waiting($0.key, since: $0.value) }.sorted { $0.key < $1.key }
     }
 }
 
