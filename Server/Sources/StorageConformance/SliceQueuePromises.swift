@@ -8,8 +8,8 @@ public enum SliceQueuePromises {
     /// Every promise.
     public static let all: [StoragePromise<HubStorage>] =
         [
-            leasesToOne, refusesALostLease, keepsTheCursor, smallFirst, hubsTakeTurns, platformsTakeTurns, keepsRoomForSmall,
-            singleBesides, walksInOrder, skipsTwins, addsTallies,
+            leasesToOne, refusesALostLease, keepsTheCursor, smallFirst, hubsTakeTurns, platformsTakeTurns, namesPlatforms,
+            keepsRoomForSmall, singleBesides, walksInOrder, skipsTwins, addsTallies,
             keepsPendingRows, takesTurns, countsBacklog,
             checksRetriesAgain, forgetsByTimestamp, endsOnce, takesOver,
         ] + checkpoints + ofPace + ofOrder + ofAudience + ofZones + ofTranslations + ofCaps
@@ -99,16 +99,36 @@ public enum SliceQueuePromises {
     private static let platformsTakeTurns = StoragePromise<HubStorage>(
         "of the large slices of a hub one platform does not keep another's waiting"
     ) { storage in
-        var send = try Sample.send(size: 20_000)
-        let query = try #require(AudienceQuery(try TagExpression(parsing: "t"), amongAnyOf: ["u"]))
-        send.others = [Platform.fcmv1, .browser].map { PlatformPart(platform: $0, query: query, slices: send.slices) }
-        _ = try await storage.intake.accept(send)
+        _ = try await storage.intake.accept(try toThreePlatforms())
         let first = try await storage.queue.lease(Sample.lease(3, large: 3, small: 0))
         #expect(Set(first.map(\.platform)) == [nil, .fcmv1, .browser])
         // A platform with leased slices comes after one without, though all of them have waited as long.
         var request = Sample.lease(2, large: 2, small: 0)
         request.heldPlatforms = [Sample.hub: ["": 1, Platform.fcmv1.rawValue: 3]]
         #expect(Set(try await storage.queue.lease(request).map(\.platform)) == [nil, .browser])
+    }
+
+    private static func toThreePlatforms() throws -> AcceptedSend {
+        var send = try Sample.send(size: 20_000)
+        let query = try #require(AudienceQuery(try TagExpression(parsing: "t"), amongAnyOf: ["u"]))
+        send.others = [Platform.fcmv1, .browser].map { PlatformPart(platform: $0, query: query, slices: send.slices) }
+        return send
+    }
+
+    private static let namesPlatforms = StoragePromise<HubStorage>(
+        "a send says which of its push services it waits for"
+    ) { storage in
+        let send = try toThreePlatforms()
+        _ = try await storage.intake.accept(send)
+        let leases = try await storage.queue.lease(Sample.lease(3, large: 3, small: 0))
+        let lease = try #require(leases.first { $0.platform == .browser })
+        var back = SliceCheckpoint(lease: lease, now: Sample.start, disposition: .release(notBefore: Sample.time(60)))
+        back.wait = SendWait(.operator, reason: "r")
+        _ = try await storage.queue.checkpoint(back)
+        let telemetry = try #require(try await storage.telemetry.telemetry(of: send.id, in: Sample.hub, at: Sample.start))
+        #expect(telemetry.waits == [.browser: SendWait(.operator, reason: "r")])
+        #expect(telemetry.wait(for: .apns) == nil)
+        #expect(telemetry.wait == SendWait(.operator, reason: "r"))
     }
 
     private static let keepsRoomForSmall = StoragePromise<HubStorage>("limits on large slices hold") { storage in

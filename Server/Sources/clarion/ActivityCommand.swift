@@ -240,7 +240,8 @@ private enum JSONArgument {
     }
 
     static func moment(_ text: String, _ option: String) throws -> Timestamp {
-        guard let moment = Timestamp(argument: text) else {
+        // A number counts milliseconds; one as small as a year is a slip.
+        guard let moment = Timestamp(argument: text), moment.milliseconds > 100_000_000_000 else {
             throw ValidationError("\(option) is a moment such as 2026-12-24T18:00+01:00 (UTC without a zone)")
         }
         return moment

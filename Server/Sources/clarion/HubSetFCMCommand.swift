@@ -30,6 +30,9 @@ struct HubSetFCMCommand: AsyncParsableCommand {
         var client_email: String
         var private_key: String
         var private_key_id: String?
+        var type: String?
+
+        static let expectedType = "service_account"
     }
 
     func validate() throws {
@@ -48,7 +51,10 @@ struct HubSetFCMCommand: AsyncParsableCommand {
             throw ValidationError("\(path) cannot be read")
         }
         guard let file = try? JSONDecoder().decode(KeyFile.self, from: data) else {
-            throw ValidationError("\(path) is no key of a service account: project_id, client_email or private_key is missing")
+            throw ValidationError("\(path) is no key of a service account: it needs project_id, client_email and private_key")
+        }
+        guard file.type ?? KeyFile.expectedType == KeyFile.expectedType else {
+            throw ValidationError("\(path) is no key of a service account: its type is not \(KeyFile.expectedType)")
         }
         return HubFCMCredential(
             projectID: file.project_id, clientEmail: file.client_email, privateKey: file.private_key, keyID: file.private_key_id)

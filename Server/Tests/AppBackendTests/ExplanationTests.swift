@@ -262,12 +262,24 @@ struct ExplanationRuleTests {
     }
 
     private static func waits(
-        for cause: SendWait.Cause, because reason: String = "reason"
+        for cause: SendWait.Cause, because reason: String = "reason", at service: Platform? = nil
     ) -> (inout ExplanationFacts) -> Void {
         { facts in
             facts.telemetry?.state = .dispatching
-            facts.telemetry?.wait = SendWait(cause, reason: reason)
+            let wait = SendWait(cause, reason: reason)
+            facts.telemetry?.wait = wait
+            if let service { facts.telemetry?.waits[service] = wait }
         }
+    }
+
+    @Test("a wait names the push service of the device")
+    func waitOfBrowser() {
+        var telemetry = NotificationTelemetry(
+            id: NotificationID(), state: .dispatching, enqueuedAt: Timestamp(seconds: 1), dueAt: Timestamp(seconds: 1))
+        telemetry.wait = SendWait(.pushService, reason: "r")
+        let finding = ExplanationFacts.findingUnderWay(telemetry, for: .browser).of(.browser)
+        #expect(finding.sentence == "The send waits for its push service: r.")
+        #expect(finding.nextStep == "It goes on by itself when its push service takes pushes again.")
     }
 
     private typealias Case = (cause: ExplanationCause, change: (inout ExplanationFacts) -> Void)
@@ -275,6 +287,7 @@ struct ExplanationRuleTests {
     /// What the hub or APNs does, or an operator has to.
     private var casesOfSending: [Case] {
         [
+            (.inProgress, Self.waits(for: .operator, at: .fcmv1)), (.waitsForOperator, Self.waits(for: .operator, at: .apns)),
             (.waitsForOperator, Self.waits(for: .operator)), (.waiting, Self.waits(for: .pushService)),
             (.waiting, Self.waits(for: .pushService, because: "TopicDisallowed")),
             (.noCredential, Self.waits(for: .operator, because: PushOutcome.noCredential)),

@@ -46,7 +46,7 @@ struct ActivityExplanation {
                 next: "Let the user sign in in the app.")
         }
         return .init(
-            .notInAudience, "None of the user's devices matches the audience \(activity.draft.audience).",
+            .notInAudience, "None of the user's iPhones matches the audience \(activity.draft.audience).",
             next: "Compare the tags of the devices with the audience.")
     }
 
@@ -54,7 +54,7 @@ struct ActivityExplanation {
         guard activity.phase == .active else {
             let sentence =
                 device.facts.state == nil
-                ? "It has ended, and the device does not show it any more."
+                ? "It has ended. The system may keep the ended card on the lock screen for up to four hours."
                 : "It has ended, and the device showed it when it last reported."
             return .init(.activityOver, sentence, at: activity.endedAt)
         }
@@ -95,7 +95,7 @@ struct ActivityExplanation {
         }
         let next =
             facts.permission == .rareUpdates
-            ? "The user can allow more frequent updates in the phone's settings; keep priority 10 for what matters."
+            ? "Wait: a device reports what it shows when its app runs. The user can allow more frequent updates in the settings."
             : "Wait: a device reports what it shows when its app runs. Keep priority 10 for what matters."
         return .init(
             .activityBehind, "The device shows it, and last reported revision \(revision) of \(activity.published).", next: next)
@@ -154,7 +154,7 @@ struct ActivityExplanation {
             .startAccepted,
             isNewer
                 ? "Its start has left, and the device's token for starts is newer than that: it may have come too late."
-                : "Its start has left and no failure is known, but the device reports no such activity: iOS or the user removed it.",
+                : "Its start has left and no failure is known, but the device reports no such activity: its app has not run since, or it was removed.",
             at: activity.createdAt,
             next: isNewer
                 ? "Start another one if it matters."
@@ -165,7 +165,7 @@ struct ActivityExplanation {
 extension ActivityExplanation.Send {
     /// Why a push of the send may not have left for a device, although no failure of the device is known.
     fileprivate var findingOfDoubt: Explanation.Finding? {
-        guard telemetry.state.isFinal else { return ExplanationFacts.findingUnderWay(telemetry) }
+        guard telemetry.state.isFinal else { return ExplanationFacts.findingUnderWay(telemetry, for: .apns) }
         return ExplanationFacts.findingOfEarlyEnd(telemetry)
             ?? ExplanationFacts.findingOfUnlisted(telemetry, listsFailures: listsFailures)
     }

@@ -30,8 +30,9 @@ extension ExplanationFacts {
         return zones.count == 1 ? "it is in the zone \(first)" : "it is in a zone like \(first)"
     }
 
-    static func findingUnderWay(_ telemetry: NotificationTelemetry) -> Explanation.Finding {
-        guard let wait = telemetry.wait else {
+    /// Another push service that waits says nothing of the device.
+    static func findingUnderWay(_ telemetry: NotificationTelemetry, for platform: Platform) -> Explanation.Finding {
+        guard let wait = telemetry.wait(for: platform) else {
             return .init(.inProgress, "The send is under way.", at: telemetry.startedAt, next: "Ask again in a minute.")
         }
         guard wait.cause == .operator else {

@@ -9,17 +9,18 @@ extension Explanation.Finding {
     func of(_ platform: Platform) -> Explanation.Finding {
         switch platform.service {
         case .browser:
-            advised(
-                sentence.replacing(": APNs", with: ": its push service").replacing("APNs", with: "The push service"),
-                by: Self.ofBrowsers)
-        case .fcmv1: advised(sentence.replacing("APNs", with: "FCM"), by: Self.ofAndroid)
+            advised(by: Self.ofBrowsers) {
+                $0.replacing(" APNs", with: " its push service").replacing("APNs", with: "The push service")
+            }
+        case .fcmv1: advised(by: Self.ofAndroid) { $0.replacing("APNs", with: "FCM") }
         default: self
         }
     }
 
-    private func advised(_ sentence: String, by advice: Advice) -> Explanation.Finding {
+    private func advised(by advice: Advice, naming service: (String) -> String) -> Explanation.Finding {
         var finding = self
-        finding.sentence = sentence
+        finding.sentence = service(sentence)
+        finding.nextStep = nextStep.map(service)
         guard let cause = ExplanationCause(rawValue: cause), let advice = advice[cause] else { return finding }
         finding.sentence = advice.sentence ?? finding.sentence
         finding.nextStep = advice.next
@@ -37,6 +38,9 @@ extension Explanation.Finding {
         .inactiveToken: ("The registration token of the device is out of use.", "Let the user open the app: it registers again."),
         .noToken: ("The device has no registration token.", "Let the app register the token that `onNewToken` gives it."),
         .noTransport: ("The server has no service account of Firebase.", "Set `fcm-key-path`."),
+        .noCredential: (nil, "Set `fcm-key-path`, or an account of the hub with `clarion hub set-fcm`."),
+        .credentialRefused: (nil, "`clarion doctor --fcm` asks Google about the service account."),
+        .waitsForOperator: (nil, "`clarion doctor --fcm` asks Google about the service account."),
         .rejected: (nil, "Documentation/FCM.md explains the answers of FCM."),
         .unknownOutcome: (nil, "Look whether the server reached FCM then."),
         .accepted: (
@@ -44,8 +48,8 @@ extension Explanation.Finding {
             "Let the user open the app."
         ),
         .acceptedSilently: (
-            "FCM took the push, and the device has reported nothing: it is off or offline, or the user has stopped the app by force.",
-            "Let the user open the app."
+            "FCM took the push, and the device has reported nothing: it is off, offline or in Doze, or the user stopped the app.",
+            "Wait for the next maintenance window of Doze, or let the user open the app."
         ),
     ]
 

@@ -296,7 +296,7 @@ struct ExplanationFacts {
         }
         switch telemetry.state {
         case .scheduled: return .init(.scheduled, "The hub sends it later.", at: telemetry.dueAt)
-        case .accepted, .dispatching: return Self.findingUnderWay(telemetry)
+        case .accepted, .dispatching: return Self.findingUnderWay(telemetry, for: device.binding.device.platform)
         case .completed, .cancelled, .expired, .failed: break
         }
         if let early = Self.findingOfEarlyEnd(telemetry) { return early }

@@ -46,7 +46,10 @@ extension RichPushBackend {
                     next: "Look at the number: `clarion activity list`."))
         }
         let bindings = try await parts.store.bindings(of: user.id, since: OrderNumber(0), limit: Self.bindingLimit)
-        let meant = bindings.filter { $0.until == nil && activity.draft.audience.matches($0.device.matchingTags) }
+        // Android and browsers have no Live Activities.
+        let meant = bindings.filter {
+            $0.until == nil && $0.device.platform.isAPNs && activity.draft.audience.matches($0.device.matchingTags)
+        }
         var devices: [ActivityExplanation.Device] = []
         for bound in meant.prefix(Self.explainedDevices).map(\.device) {
             devices.append(try await device(bound, of: user, activity))

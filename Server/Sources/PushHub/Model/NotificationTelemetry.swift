@@ -23,6 +23,8 @@ public struct NotificationTelemetry: Hashable, Sendable {
     public var reasons: [OutcomeReason: Int] = [:]
     /// What the send waits for, while its last try could not be made.
     public var wait: SendWait?
+    /// The same by push service: one of several may wait alone. Empty for a hub elsewhere.
+    public var waits: [Platform: SendWait] = [:]
     /// How many devices the send is for. Absent while a send to more than 10,000 is under way, and before a scheduled one is due.
     public var targets: Int?
     public var format: SendFormat
@@ -53,6 +55,11 @@ public struct NotificationTelemetry: Hashable, Sendable {
         self.isDirect = isDirect
         self.body = body
     }
+}
+
+extension NotificationTelemetry {
+    /// What the part of the send for a platform waits for.
+    public func wait(for platform: Platform) -> SendWait? { waits.isEmpty ? wait : waits[platform.service] }
 }
 
 /// An outcome of targets of one platform, and the reason from the push service or the transport.

@@ -172,7 +172,8 @@ private struct TelemetryRows: Sendable {
                 SELECT notification_id, platform, outcome, reason, CAST(SUM(targets) AS BIGINT) FROM outcome_reasons \(condition) \
                 GROUP BY notification_id, platform, outcome, reason
                 """)
-        waits = SQLStatement(composed: "SELECT DISTINCT notification_id, wait FROM slices \(condition) AND wait IS NOT NULL")
+        waits = SQLStatement(
+            composed: "SELECT DISTINCT notification_id, wait, platform FROM slices \(condition) AND wait IS NOT NULL")
     }
 
     /// Unknown sends are absent.
@@ -209,8 +210,12 @@ private struct TelemetryRows: Sendable {
         for row in try connection.rows(waits, key) {
             guard let wait = SendWait(stored: try row.text(1)) else { continue }
             let id = try Self.id(row)
-            let first = found[id]?.wait.map { Self.first($0, wait) } ?? wait
-            found[id]?.wait = first
+            guard var telemetry = found[id] else { continue }
+            let main: Platform = if case .native(let platform) = telemetry.format { platform } else { .apns }
+            let service = (try row.optionalText(2).map(Platform.init(rawValue:)) ?? main).service
+            telemetry.wait = telemetry.wait.map { Self.first($0, wait) } ?? wait
+            telemetry.waits[service] = telemetry.waits[service].map { Self.first($0, wait) } ?? wait
+            found[id] = telemetry
         }
         for (id, telemetry) in found where telemetry.state == .completed || telemetry.state == .expired {
             found[id]?.targets = telemetry.outcomes.values.reduce(0, +)

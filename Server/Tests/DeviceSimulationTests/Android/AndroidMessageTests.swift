@@ -72,11 +72,11 @@ struct AndroidMessageTests {
         for number in [7, 8] as [Int32] { fixture.store(number) }
         try fixture.push(7, words: ["body": "New", "sound": "chime", "badge": "5"])
         #expect(await fixture.answered())
-        #expect(fixture.steps(.shown).last?.detail["sound"] == "chime")
+        #expect(fixture.steps(.shown).compactMap { $0.detail["sound"] } == ["chime"])
         #expect(await fixture.phone.snapshot.badge == 5)
         try fixture.push(8)
         #expect(await fixture.answered(2))
-        #expect(fixture.steps(.shown).last?.detail["sound"] == "none")
+        #expect(fixture.steps(.shown).compactMap { $0.detail["sound"] } == ["chime", "none"])
         #expect(await fixture.phone.snapshot.badge == 2)
     }
 
