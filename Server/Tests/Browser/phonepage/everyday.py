@@ -85,6 +85,12 @@ def in_sight(page, test_id):
       return left >= 0 && top >= 0 && right <= innerWidth && bottom <= innerHeight && node.contains(hit);""", page.find(test_id))
 
 
+def look_at_form(page, width):
+    """Where the form lies below the phone, a person scrolls to it."""
+    if width < 1121:
+        page.driver.execute_script("document.querySelector('.tool-form').scrollIntoView()")
+
+
 def send_and_its_answer_are_in_sight(page, user):
     page.press("control-open")
     page.press("tab-compose")
@@ -93,12 +99,13 @@ def send_and_its_answer_are_in_sight(page, user):
         for way, button in (("rich", "rich-send"), ("push", "push-send")):
             page.driver.execute_script("scrollTo(0, 0)")
             page.press(f"way-{way}")
-            if width < 1121:
-                page.driver.execute_script("document.querySelector('.tool-form').scrollIntoView()")
+            look_at_form(page, width)
             page.settled()
             page.wait(f"the button that sends ({way}) in sight at {width} by {height}", lambda: in_sight(page, button))
             sends(page, button, "accepted", "what was composed")
             page.quiet()
+            # The driver scrolls to what it presses, when the phone beside has just grown.
+            look_at_form(page, width)
             page.wait(f"the answer to a send ({way}) in sight at {width} by {height}", lambda: in_sight(page, "sent-answer"))
             page.shot(f"compose-{way}-{width}")
     page.driver.execute_script("scrollTo(0, 0)")
