@@ -50,10 +50,12 @@ extension PostgreSQLTests {
             let lost = try await plan(SQLSliceQueue.lostSlices, "5000, 64", database)
             #expect(lost.contains { $0.contains("slices_leased") }, "\(lost)")
             #expect(try #require(pages(lost)) < 40, "\(lost)")
-            let lease = try await plan(SQLSliceQueue.lease(.postgresql), "'b', 9000, 5000, 1, 4, 1", database)
+            let lease = try await plan(SQLSliceQueue.lease(.postgresql), "'b', 9000, 5000, 1, 4, 1, NULL", database)
             #expect(lease.contains { $0.contains("slices_by_hub_turn") })
             #expect(!lease.contains { $0.contains("Seq Scan on slices") })
             #expect(try #require(pages(lease)) < 400, "\(lease)")
+            let platforms = try await plan(SQLSliceQueue.waitingPlatforms, "1, 1, 5000", database)
+            #expect(!platforms.contains { $0.contains("Seq Scan on slices") }, "\(platforms)")
             database.close()
         }
     }
