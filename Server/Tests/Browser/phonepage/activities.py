@@ -109,7 +109,8 @@ def it_goes_out_of_date(page, user):
 def its_state_names_a_picture(page, user):
     page.picture = send_from_elsewhere(page, user)["id"]
     change(page, user, page.activity, state={"stage": "On the way", "minutes": 12, "clarionPicture": page.picture})
-    # An update does not wake the app; a silent push does.
+    page.wait("the update", lambda: values(page).get("minutes") == "12")
+    # An update does not wake the app; a silent push does, and the app sees what the card names by then.
     send_from_elsewhere(page, user)
     page.see("activity-picture")
     page.picture_shown("activity-picture")
