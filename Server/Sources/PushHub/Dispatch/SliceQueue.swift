@@ -55,7 +55,7 @@ public struct LeaseRequest: Hashable, Sendable {
     public var singleLimit: Int
     /// How many slices of each weight the node has leased, by hub.
     public var held: [SliceWeight: [HubID: Int]]
-    /// How many of the large ones, by hub and platform; nothing stands for the platform of the message.
+    /// How many of the large ones, by hub and platform. The empty text stands for the platform of the message.
     public var heldPlatforms: [HubID: [String: Int]]
 
     public init(

@@ -59,7 +59,7 @@ export class Clarion {
       server: new URL(options.server, here).href.replace(/\/+$/, "") };
     const workers = navigator.serviceWorker;
     this.#registration = await workers?.register(worker, scope && { scope }).catch(({ message }) => { this.#trouble = message; });
-    // Without a session nothing of the one before stays, whoever has ended it.
+    // Without a session the page removes what the former session showed, also when the server ended that session.
     await this.#close((await quietly(state()))?.user && "clarion");
     // Each message has the name of the option that it is for.
     const hear = ({ data, ports }) => {

@@ -34,7 +34,7 @@ public struct PushType: Sendable {
 }
 
 /// What the system has of one type of attributes.
-// `@unchecked` is safe: who reads or writes a property holds the lock.
+// `@unchecked` is safe: every reader and writer of a property holds the lock.
 private final class FakeShelf<Attributes: ActivityAttributes>: @unchecked Sendable {
     let lock = NSLock()
     var activities: [Activity<Attributes>] = []
