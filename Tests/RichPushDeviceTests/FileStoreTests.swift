@@ -168,6 +168,17 @@ struct FileStoreTests {
         #expect(try cache.content(key(1), now: now + .seconds(10)) == nil)
     }
 
+    @Test("the draft of a record that another push is writing survives an eviction")
+    func draft() throws {
+        let cache = try cache()
+        try adopt(1, 20, cache, at: 0)
+        let file = try #require(try cache.content(key(1), now: now)?.file)
+        let draft = file.deletingLastPathComponent().appendingPathComponent(".dat.nosync1.a")
+        try Data([1]).write(to: draft)
+        try adopt(2, 20, cache, at: 1)
+        #expect(FileAccess.exists(draft))
+    }
+
     @Test("content that was not used for a month goes")
     func age() throws {
         let cache = try cache()

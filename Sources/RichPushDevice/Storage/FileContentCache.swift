@@ -144,6 +144,8 @@ public struct FileContentCache: ContentCache {
     private func evict(for new: Entry, in session: SessionID, now: Timestamp) throws(StorageError) {
         var kept: [(place: URL, entry: Entry)] = []
         for file in FileAccess.files(in: files(session)) where file.pathExtension != "json" {
+            // Hidden files are drafts of records, which another push or process is about to rename.
+            if file.lastPathComponent.hasPrefix(".") { continue }
             guard let entry = try entry(beside: file), now - entry.usedAt < limits.age else {
                 try remove(file)
                 continue
