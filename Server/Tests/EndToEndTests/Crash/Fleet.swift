@@ -13,6 +13,22 @@ import Testing
 @testable import ServerSettings
 @testable import ServerStorage
 
+/// When a server is killed in a send: after a time, or when so many pushes were taken.
+enum KillMoment {
+    case after(Duration)
+    case pushes(Int)
+
+    /// Waits for the moment, for at most 30 s: a send whose request found no server has no pushes.
+    func wait(taken: () -> Int) async {
+        switch self {
+        case .after(let delay): try? await Task.sleep(for: delay)
+        case .pushes(let count):
+            let end = ContinuousClock.now + .seconds(30)
+            while taken() < count, ContinuousClock.now < end { try? await Task.sleep(for: .milliseconds(2)) }
+        }
+    }
+}
+
 /// Many devices of one server and the local APNs that knows them.
 struct Fleet {
     static let topic = "org.example.app"

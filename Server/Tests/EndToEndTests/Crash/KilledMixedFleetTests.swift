@@ -26,8 +26,11 @@ struct KilledMixedFleetTests {
             // A kill that comes too early or too late proves little, so there are more rounds until one has struck.
             while round < Self.rounds || (cuts == 0 && round < 4 * Self.rounds) {
                 round += 1
-                let delay = Duration.milliseconds(Int.random(in: 0...1_500, using: &random))
-                let taken = try await killOnce(round, after: delay, fleet, android)
+                let moment: KillMoment =
+                    round.isMultiple(of: 2)
+                    ? .pushes(Int.random(in: 1...Self.devices, using: &random))
+                    : .after(.milliseconds(Int.random(in: 0...1_500, using: &random)))
+                let taken = try await killOnce(round, at: moment, fleet, android)
                 if taken > 0, taken < 2 * Self.devices { cuts += 1 }
             }
             print("killed in the middle of the pushes: \(cuts) of \(round) rounds")
@@ -38,15 +41,17 @@ struct KilledMixedFleetTests {
     }
 
     /// One send, one kill, one restart; then both kinds have it. Returns how many pushes were taken when the server died.
-    private func killOnce(_ round: Int, after delay: Duration, _ fleet: Fleet, _ android: AndroidFleet) async throws -> Int {
+    private func killOnce(
+        _ round: Int, at moment: KillMoment, _ fleet: Fleet, _ android: AndroidFleet
+    ) async throws -> Int {
         android.fcm.clearRecorder()
         let key = "round-\(round)"
         let first = try await ServerProcess(fleet.options)
         _ = try await fleet.send(through: first.address, key: key)
-        try await Task.sleep(for: delay)
+        let before = Self.devices * (round - 1)
+        await moment.wait { fleet.acceptedPushes - before + android.messages.count }
         first.kill()
         await first.waitUntilGone()
-        let before = Self.devices * (round - 1)
         let taken = fleet.acceptedPushes - before + android.messages.count
         let second = try await ServerProcess(fleet.options)
         let answer = try await fleet.send(through: second.address, key: key)
