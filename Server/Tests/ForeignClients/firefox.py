@@ -21,6 +21,9 @@ from web_push_reader import DEADLINE, SUBJECT, Server
 # The push service resets a browser for which more than 150 messages wait.
 UNDER_WAY = 100
 
+# A file for a picture of the screen with a notification. Firefox has a window then, on the display of the environment.
+PICTURE = os.environ.get("FIREFOX_PICTURE")
+
 PREFERENCES = {
     "dom.push.testing.allowInsecureServerURL": True, "dom.push.enabled": True, "dom.push.connection.enabled": True,
     "dom.serviceWorkers.enabled": True, "permissions.default.desktop-notification": 1, "network.manage-offline-status": False,
@@ -120,6 +123,13 @@ class Site:
         return value
 
 
+def photograph():
+    """Takes the picture of the screen that the environment asks for."""
+    if PICTURE:
+        time.sleep(3)
+        subprocess.run(["import", "-window", "root", PICTURE], check=True)
+
+
 class Firefox:
     def __init__(self, folder, push_address, page, **preferences):
         self.profile, self.page = folder, page
@@ -135,7 +145,7 @@ class Firefox:
         environment = {**os.environ, **sandboxes, "HOME": self.profile, "MOZ_CRASHREPORTER_DISABLE": "1"}
         with open(self.profile + ".log", "a") as log:
             self.process = subprocess.Popen(
-                ["firefox-esr", "--headless", "--no-remote", "--profile", self.profile, self.page], env=environment, stdout=log,
+                ["firefox-esr", *([] if PICTURE else ["--headless"]), "--no-remote", "--profile", self.profile, self.page], env=environment, stdout=log,
                 stderr=log, start_new_session=True)
 
     def kill(self):

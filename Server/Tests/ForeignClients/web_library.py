@@ -14,7 +14,7 @@ import time
 import urllib.request
 import zlib
 
-from firefox import Firefox, Site, emulator
+from firefox import Firefox, Site, emulator, photograph
 from web_push_reader import DEADLINE, Server
 
 PASSWORD = "lantern tuba granite 42"
@@ -58,14 +58,14 @@ try {
 
 
 def picture(number):
-    """A picture of one pixel with a text of its own."""
+    """A picture of its own: a square with a blend of colors."""
 
     def chunk(name, data):
         return len(data).to_bytes(4, "big") + name + data + zlib.crc32(name + data).to_bytes(4, "big")
 
-    head = chunk(b"IHDR", bytes([0, 0, 0, 1, 0, 0, 0, 1, 8, 2, 0, 0, 0]))
-    color = bytes([0, number & 255, number >> 8 & 255, 7])
-    return b"\x89PNG\r\n\x1a\n" + head + chunk(b"IDAT", zlib.compress(color)) + chunk(b"IEND", b"")
+    head = chunk(b"IHDR", bytes([0, 0, 0, 64, 0, 0, 0, 64, 8, 2, 0, 0, 0]))
+    rows = b"".join(b"\0" + b"".join(bytes([255 - number, 3 * row, 3 * column]) for column in range(64)) for row in range(64))
+    return b"\x89PNG\r\n\x1a\n" + head + chunk(b"IDAT", zlib.compress(rows)) + chunk(b"IEND", b"")
 
 
 class Backend:
@@ -130,6 +130,7 @@ def main(program, folder, count=30):
         assert state["user"] == "alice" and state["isSubscribed"] and state["permission"] == "granted", state
         send(range(count))
         wait("every notification")
+        photograph()
         waits = sorted(report["at"] - sent[report["value"]] for report in site.of("received"))
         reported(sent, "delivered", "fetched")
         first = next(iter(sent))
