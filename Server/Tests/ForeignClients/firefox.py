@@ -1,6 +1,6 @@
 """A real Firefox subscribes at the local push service and gets what the server sends through it, and what pywebpush sends.
 
-Usage: firefox.py <program clarion> <empty folder> [<pushes>]
+Usage: firefox.py <program clarion> <empty folder> [<pushes> [<under way at most>]]
 Firefox runs without a window. Its page subscribes by itself and posts the subscription here; its service worker posts what it reads.
 Exits with 0 when every push came once, while Firefox and the server were killed in between.
 """
@@ -173,16 +173,16 @@ def send_as_others(subscription, key, value):
     assert answer.status_code == 201, answer.text
 
 
-def main(program, folder, count=100):
+def main(program, folder, count=100, under_way=UNDER_WAY):
     service, origin, socket = emulator(program, folder + "/emulator")
     site = Site()
     server = Server(program, folder + "/server")
     firefox = Firefox(folder + "/profile", socket, f"{site.address}/?key={server.public_key}")
     sent = {}
 
-    def send(numbers):
+    def send(numbers, under_way=UNDER_WAY):
         for number in numbers:
-            site.wait("the pushes before", lambda: len(sent) - len(site.of("push")) < UNDER_WAY)
+            site.wait("the pushes before", lambda: len(sent) - len(site.of("push")) < under_way)
             sent[number] = time.monotonic()
             server.send({"title": f"Push {number}", "number": number})
 
@@ -196,7 +196,7 @@ def main(program, folder, count=100):
         site.wait("the push of pywebpush", lambda: site.of("push"))
         site.reports.clear()
         server.register("firefox", subscription)
-        send(range(count))
+        send(range(count), under_way)
         wait("every push")
         assert len(site.of("push")) == count, "a push came twice although nothing broke"
         waits = sorted(report["at"] - sent[report["value"]["number"]] for report in site.of("push"))
