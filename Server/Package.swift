@@ -212,12 +212,12 @@ let package = Package(
                 "PushHub", "ClarionTesting", "NotificationTemplates", "ServiceErrors", "SharedAccess", "TagExpressions",
                 .logging, .richPushModel,
             ]),
-        lab("ServiceEmulation", [.nioCore, .nioPosix, .richPushModel]),
+        lab("ServiceEmulation", [.nioCore, .nioHTTP2, .nioPosix, .richPushModel]),
         lab(
             "WebPushEmulation",
             [
-                "ServiceEmulation", "WebPushProtocol", "WireText", .crypto, .logging, .nioCore, .nioHTTP1, .nioPosix,
-                .nioWebSocket, .richPushModel,
+                "ServiceEmulation", "WebPushProtocol", "WireText", .crypto, .logging, .nioCore, .nioHTTP1, .nioHTTP2,
+                .nioPosix, .nioSSL, .nioTLS, .nioWebSocket, .richPushModel,
             ]),
         tests(
             "WebPushEmulationTests",
