@@ -78,6 +78,7 @@ let package = Package(
         .executable(name: "clarion-lab", targets: ["clarion-lab"]),
         // For the measurements in Benchmarks.
         .library(name: "APNsHTTP2", targets: ["APNsHTTP2", "APNsProtocol"]),
+        .library(name: "Browsers", targets: ["ServerDelivery", "ServerSettings", "WebPushDelivery", "WebPushProtocol"]),
         .library(name: "FCM", targets: ["FCMDelivery", "FCMProtocol", "PushHub"]),
         .library(
             name: "HubStorage", targets: ["PostgresDatabase", "PushHub", "SQLStorage", "SQLiteDatabase", "TagExpressions"]),
