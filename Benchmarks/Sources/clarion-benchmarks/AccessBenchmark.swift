@@ -10,7 +10,7 @@ struct AccessBenchmark {
         "token, RS256": 50.0, "token, ES256": 50, "service key": 5, "token but for its signature, RS256": 10,
         "token but for its signature, ES256": 10, "token but for its signature, EdDSA": 10,
         "audit, of the processor time of a send": 10, "web push, encryption": 125,
-        "web push, encryption over the two alone": 150, "web push, whole": 125,
+        "web push, encryption over the two alone": 100, "web push, whole": 125,
     ]
 
     /// `access-costs`.

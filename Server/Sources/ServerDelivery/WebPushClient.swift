@@ -70,13 +70,13 @@ final class WebPushClient: WebPushSending {
         var entries: [Int: Entry] = [:]
         var current: [Place: Int] = [:]
         var made = 0
+        /// Made when it is needed. Absent also on a system without certificates of public authorities.
+        var security: HTTP2PostSecurity?
         /// Whether the clients were closed for good. One that is made later is closed with its last request.
         var isClosed = false
     }
 
     private let connector: OutboundConnector
-    /// Absent on a system without certificates of public authorities.
-    private let security: HTTP2PostSecurity?
     private let clock: any ServiceClock
     private let group: any EventLoopGroup
     /// What fails is the outcome of its pushes. In the log, those who name hosts could write at will.
@@ -88,7 +88,6 @@ final class WebPushClient: WebPushSending {
         connector = try OutboundConnector(
             allowing: settings.rule, trustRoots: settings.trustRootsPath.map { ($0, "web-push-trust-roots-path") }, clock: clock,
             group: group)
-        security = try? HTTP2PostSecurity(connector.trust)
         (self.clock, self.group) = (clock, group)
         connector.start()
     }
@@ -169,20 +168,21 @@ final class WebPushClient: WebPushSending {
     ) async throws(OutboundRefusal) -> (Int, Entry) {
         let place = Place(host: address.host, port: address.port, isSecure: address.isSecure)
         if let known = state.withLock({ $0.use(place, at: clock.uptime, freshness: Self.freshness) }) { return known }
-        let made = makeEntry(for: address, at: try await connector.address(for: address, within: deadline))
+        let pinned = try await connector.address(for: address, within: deadline)
         let (used, closing) = state.withLock { state in
             // Another request may have been faster; then its clients are those that both use.
-            if let known = state.use(place, at: clock.uptime, freshness: Self.freshness) { return (known, [made]) }
-            let number = state.add(made, for: place)
-            return ((number, made), state.takeIdle(capacity: Self.capacity))
+            if let known = state.use(place, at: clock.uptime, freshness: Self.freshness) { return (known, [Entry]()) }
+            let made = makeEntry(for: address, at: pinned, &state.security)
+            return ((state.add(made, for: place), made), state.takeIdle(capacity: Self.capacity))
         }
         close(closing)
         return used
     }
 
     /// Nothing is connected yet.
-    private func makeEntry(for address: OutboundAddress, at pinned: String) -> Entry {
+    private func makeEntry(for address: OutboundAddress, at pinned: String, _ security: inout HTTP2PostSecurity?) -> Entry {
         var posts: HTTP2PostClient?
+        if address.isSecure { security = security ?? (try? HTTP2PostSecurity(connector.trust)) }
         if address.isSecure, let security {
             posts = try? HTTP2PostClient(
                 toAny: .init(host: pinned, port: address.port, serverName: address.host), authority: address.authority,

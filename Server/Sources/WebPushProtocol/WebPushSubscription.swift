@@ -35,7 +35,7 @@ public struct WebPushSubscription: Hashable, Sendable {
     /// Reads the text that a hub keeps; `nil` for any other.
     public init?(token: some StringProtocol) {
         // Byte by byte: each push reads one.
-        let parts = token.utf8.split(separator: UInt8(ascii: " "), omittingEmptySubsequences: false)
+        let parts = String(token).utf8.split(separator: UInt8(ascii: " "), omittingEmptySubsequences: false)
             .map { String(decoding: $0, as: UTF8.self) }
         guard (3...4).contains(parts.count) else { return nil }
         let serverKey = parts.count == 4 ? VAPIDKey.ID(parts[3]) : nil

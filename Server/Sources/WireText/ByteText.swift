@@ -69,7 +69,7 @@ public enum Base64URL {
 
     /// A text in Base64 as this reads it: clients also write the other alphabet, and padding.
     public static func plain(_ text: some StringProtocol) -> String {
-        let letters = text.utf8.prefix { $0 != UInt8(ascii: "=") }.map { letter in
+        let letters = String(text).utf8.prefix { $0 != UInt8(ascii: "=") }.map { letter in
             switch letter {
             case UInt8(ascii: "+"): UInt8(ascii: "-")
             case UInt8(ascii: "/"): UInt8(ascii: "_")
