@@ -30,9 +30,11 @@ let package = Package(
             name: "access-costs",
             dependencies: [
                 .product(name: "Access", package: "clarion-server"),
+                .product(name: "Browsers", package: "clarion-server"),
                 .product(name: "Crypto", package: "swift-crypto"),
                 .product(name: "CryptoExtras", package: "swift-crypto"),
                 .product(name: "Logging", package: "swift-log"),
+                .product(name: "NIOPosix", package: "swift-nio"),
                 .product(name: "RichPushModel", package: "clarion"),
             ]),
         .executableTarget(

@@ -78,6 +78,7 @@ let package = Package(
         .executable(name: "clarion-lab", targets: ["clarion-lab"]),
         // For the measurements in Benchmarks.
         .library(name: "APNsHTTP2", targets: ["APNsHTTP2", "APNsProtocol"]),
+        .library(name: "Browsers", targets: ["ServerDelivery", "ServerSettings", "WebPushDelivery", "WebPushProtocol"]),
         .library(name: "FCM", targets: ["FCMDelivery", "FCMProtocol", "PushHub"]),
         .library(
             name: "HubStorage", targets: ["PostgresDatabase", "PushHub", "SQLStorage", "SQLiteDatabase", "TagExpressions"]),
@@ -212,12 +213,12 @@ let package = Package(
                 "PushHub", "ClarionTesting", "NotificationTemplates", "ServiceErrors", "SharedAccess", "TagExpressions",
                 .logging, .richPushModel,
             ]),
-        lab("ServiceEmulation", [.nioCore, .nioPosix, .richPushModel]),
+        lab("ServiceEmulation", [.nioCore, .nioHTTP2, .nioPosix, .richPushModel]),
         lab(
             "WebPushEmulation",
             [
-                "ServiceEmulation", "WebPushProtocol", "WireText", .crypto, .logging, .nioCore, .nioHTTP1, .nioPosix,
-                .nioWebSocket, .richPushModel,
+                "ServiceEmulation", "WebPushProtocol", "WireText", .crypto, .logging, .nioCore, .nioHTTP1, .nioHTTP2,
+                .nioPosix, .nioSSL, .nioTLS, .nioWebSocket, .richPushModel,
             ]),
         tests(
             "WebPushEmulationTests",

@@ -11,8 +11,8 @@ import SharedAccess
 import TrustedIssuers
 import WireText
 
-/// `access-costs SENDS` measures once what a caller's credential costs, what the audit adds to a send of a service, and what encryption for a
-/// browser costs. Prints the figures as one JSON object: microseconds of the processor, shares in percent.
+/// `access-costs SENDS PORT CERTIFICATE` measures once what a caller's credential costs, what the audit adds to a send of a service, and what a
+/// push for a browser costs, with encryption alone and over a connection to a sink at that port. Prints the figures as one JSON object: microseconds of the processor, shares in percent.
 @main
 enum AccessCosts {
     private static let verifications = 5_000
@@ -24,10 +24,12 @@ enum AccessCosts {
 
     static func main() async throws {
         let words = CommandLine.arguments.dropFirst()
-        guard words.count == 1, let sends = words.first.flatMap({ Int($0) }), sends >= callers else {
-            print("usage: access-costs SENDS")
+        let numbers = words.prefix(2).compactMap { Int($0) }
+        guard words.count == 3, numbers.count == 2, numbers[0] >= callers, let certificate = words.last else {
+            print("usage: access-costs SENDS PORT CERTIFICATE")
             exit(64)
         }
+        let sends = numbers[0]
         var figures: [String: Double] = [:]
         for key in try BenchKey.all() {
             let (whole, signature) = try await verification(of: try key.token(), by: key)
@@ -38,6 +40,9 @@ enum AccessCosts {
         figures["web push, encryption"] = browser.encryption
         figures["web push, key agreement and AES-GCM alone"] = browser.reference
         figures["web push, encryption over the two alone"] = browser.encryption / browser.reference * 100
+        figures["web push, whole"] = try await BrowserPushes(
+            port: numbers[1], certificate: certificate, body: WebPushCosts.message
+        ).cost(processorSeconds)
         let folder = FileManager.default.temporaryDirectory.appending(path: "clarion-access-\(UUID().uuidString)")
         defer { try? FileManager.default.removeItem(at: folder) }
         figures["service key"] = try await keyCheck(in: folder.appending(path: "key"))
@@ -160,7 +165,9 @@ private struct NoFetching: KeySetFetching {
 }
 
 /// A figure that would measure nothing.
-private enum BenchError: Error {
+enum BenchError: Error {
     /// A token of the measurement does not verify.
     case token
+    /// A push was not accepted.
+    case refused
 }

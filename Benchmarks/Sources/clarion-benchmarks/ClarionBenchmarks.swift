@@ -6,7 +6,7 @@ import Foundation
 /// `clarion-benchmarks mixed PROGRAM SINK PAGES [ROUNDS [DEVICES]]` measures a send to a million devices of three platforms.
 /// `clarion-benchmarks return PROGRAM SINK [ROUNDS [SECONDS]]` measures how soon sending goes on when APNs was away for some seconds.
 /// `clarion-benchmarks fetch PROGRAM LOAD [ROUNDS]` measures fetches of contents beside nginx, and storms of them and of sign-ins.
-/// `clarion-benchmarks access COSTS [ROUNDS]` measures what credentials and the audit cost.
+/// `clarion-benchmarks access COSTS SINK [ROUNDS]` measures what credentials, the audit and a push for a browser cost.
 /// `clarion-benchmarks fcm LOAD SINK [ROUNDS]` measures the transport of FCM beside h2load.
 /// `clarion-benchmarks phone PROGRAM [ROUNDS]` measures a simulated phone with real processes.
 /// `clarion-benchmarks soak PROGRAM LOAD SINK CURVE HOURS` keeps a node under mixed load with faults, and writes its curve.
@@ -28,7 +28,7 @@ enum ClarionBenchmarks {
         case ("serve", 2...3): try serve(words)
         case ("hub", 4...5): try hub(words)
         case ("phone", 2...3): try phone(words)
-        case ("access", 2...3): try access(words)
+        case ("access", 3...4): if try !access(words) { exit(1) }
         case ("fcm", 3...4): if try !fcm(words) { exit(1) }
         case ("fetch", 3...4): if try !fetch(words) { exit(1) }
         case ("broadcast", 5...6): if try !broadcast(words) { exit(1) }
@@ -39,7 +39,7 @@ enum ClarionBenchmarks {
         default:
             print(
                 """
-                usage: clarion-benchmarks serve|phone PROGRAM [ROUNDS] | access COSTS [ROUNDS]
+                usage: clarion-benchmarks serve|phone PROGRAM [ROUNDS] | access COSTS SINK [ROUNDS]
                                         | hub PROGRAM LOAD PAGES [ROUNDS] | fetch PROGRAM LOAD [ROUNDS]
                                         | broadcast PROGRAM LOAD SINK PAGES [ROUNDS] | return PROGRAM SINK [ROUNDS [SECONDS]]
                                         | soak PROGRAM LOAD SINK CURVE HOURS | apns LOAD SINK JSON [ROUNDS]
@@ -64,11 +64,11 @@ enum ClarionBenchmarks {
         if results.contains(where: { !$0.isWithinLimit }) { exit(1) }
     }
 
-    private static func access(_ words: [String]) throws {
-        let rounds = words.dropFirst(2).first.flatMap(Int.init) ?? 5
-        let results = try AccessBenchmark(costs: words[1], rounds: max(1, rounds)).run()
-        for line in Measurement.table(results) { print(line) }
-        if results.contains(where: { !$0.isWithinLimit }) { exit(1) }
+    private static func access(_ words: [String]) throws -> Bool {
+        let rounds = max(1, words.dropFirst(3).first.flatMap(Int.init) ?? 5)
+        return try keepsLimits { folder in
+            try AccessBenchmark(costs: words[1], sink: words[2], rounds: rounds, folder: folder).run()
+        }
     }
 
     private static func hub(_ words: [String]) throws {

@@ -33,6 +33,7 @@ public final class FaultProxy: Sendable {
         var toClient = 0
         var accepted = 0
         var isHeld = false
+        var isHeldToServer = false
         var delay = Duration.zero
     }
 
@@ -67,14 +68,16 @@ public final class FaultProxy: Sendable {
     public func set(_ fault: Fault) {
         let open = state.withLockedValue { state in
             state.fault = fault
-            state.isHeld = false
+            (state.isHeld, state.isHeldToServer) = (false, false)
             return Array(state.connections.values)
         }
         for channel in open { channel.close(promise: nil) }
     }
 
-    /// From now on nothing passes over the connections that there are, and none of them ends.
-    public func hold() { state.withLockedValue { $0.isHeld = true } }
+    /// From now on nothing passes over the connections that there are, or nothing comes back, and none of them ends.
+    public func hold(toServer isHeldToServer: Bool = true) {
+        state.withLockedValue { ($0.isHeld, $0.isHeldToServer) = (true, isHeldToServer) }
+    }
 
     /// From now on everything takes so much longer in both directions, over the connections that there are as well.
     public func slow(by delay: Duration) { state.withLockedValue { $0.delay = delay } }
@@ -131,7 +134,7 @@ public final class FaultProxy: Sendable {
             }
         return
             connecting.flatMap { server in
-                let upward = Relay(to: server, until: up) { _ in state.withLockedValue { $0.isHeld ? nil : $0.delay } }
+                let upward = Relay(to: server, until: up) { _ in state.withLockedValue { $0.isHeldToServer ? nil : $0.delay } }
                 let downward = Relay(to: client, until: down) { count in
                     state.withLockedValue { state in
                         state.toClient += count

@@ -1,3 +1,5 @@
+import APNsHTTP2
+import APNsProtocol
 import AsyncHTTPClient
 import NIOCore
 import NIOPosix
@@ -5,6 +7,12 @@ import NIOSSL
 import RichPushModel
 import ServiceErrors
 import SharedAccess
+
+#if canImport(FoundationEssentials)
+    import FoundationEssentials
+#else
+    import Foundation
+#endif
 
 #if canImport(Glibc)
     import Glibc
@@ -21,6 +29,8 @@ package struct OutboundConnector: Sendable {
     private let clock: any ServiceClock
     private let group: any EventLoopGroup
     private let tls: TLSConfiguration
+    /// The same for clients of HTTP/2.
+    package let trust: APNsClientConfiguration.Trust
     /// Lookups wait for a name server and cannot be ended, so they have threads of their own.
     private let lookups = NIOThreadPool(numberOfThreads: 4)
 
@@ -34,15 +44,18 @@ package struct OutboundConnector: Sendable {
     ) throws(ServiceError) {
         var tls = TLSConfiguration.makeClientConfiguration()
         tls.minimumTLSVersion = .tlsv12
+        var trust = APNsClientConfiguration.Trust.system
         if let (path, setting) = trustRoots {
-            do { tls.additionalTrustRoots = [.certificates(try NIOSSLCertificate.fromPEMFile(path))] } catch {
-                throw ServiceError(.notReady, "\(setting): the certificates in \(path) cannot be read")
-            }
+            do {
+                let pem = try String(contentsOfFile: path, encoding: .utf8)
+                tls.additionalTrustRoots = [.certificates(try NIOSSLCertificate.fromPEMBytes(Array(pem.utf8)))]
+                trust = .additional(pem: pem)
+            } catch { throw ServiceError(.notReady, "\(setting): the certificates in \(path) cannot be read") }
         }
         self.rule = rule
         self.clock = clock
         self.group = group
-        self.tls = tls
+        (self.tls, self.trust) = (tls, trust)
     }
 
     /// Starts the threads for lookups.
@@ -53,20 +66,34 @@ package struct OutboundConnector: Sendable {
 
     /// A client for one host, which the caller shuts down. It follows no redirect.
     ///
-    /// The system puts addresses that this machine cannot reach last, so the client is pinned to one of the family of the first.
-    ///
     /// - Parameters:
     ///   - width: how many connections it has at most where the server speaks no HTTP/2.
     ///   - deadline: how long a lookup may take.
     package func client(
         for address: OutboundAddress, width: Int, within deadline: Duration
     ) async throws(OutboundRefusal) -> HTTPClient {
+        client(for: address, at: try await self.address(for: address, within: deadline), width: width)
+    }
+
+    /// An IP address of a host that has no other ones than those that are allowed.
+    ///
+    /// The system puts addresses that this machine cannot reach last, so it is one of the family of the first.
+    ///
+    /// - Parameter deadline: how long a lookup may take.
+    package func address(
+        for address: OutboundAddress, within deadline: Duration
+    ) async throws(OutboundRefusal) -> String {
         guard let found = await addresses(of: address.host, within: deadline), let first = found.first,
             let chosen = found.filter({ $0.contains(":") == first.contains(":") }).randomElement()
         else { throw .noAddress }
         for one in found {
             if let reason = rule.refusal(of: one, for: address) { throw .notAllowed(reason) }
         }
+        return chosen
+    }
+
+    /// A client for one host at an IP address that was looked at.
+    package func client(for address: OutboundAddress, at chosen: String, width: Int) -> HTTPClient {
         var configuration = HTTPClient.Configuration()
         configuration.tlsConfiguration = tls
         configuration.redirectConfiguration = .disallow
@@ -139,6 +166,18 @@ package enum OutboundFailure: Hashable, Sendable {
             case let error as HTTPClientError where error == .connectTimeout: .unreachable
             case let error as HTTPClientError where error == .getConnectionFromPoolTimeout: .busy
             case let error as HTTPClientError where [.deadlineExceeded, .readTimeout].contains(error): .late
+            default: .broken
+            }
+    }
+
+    /// The same of a client of HTTP/2.
+    package init(of failure: APNsFailure) {
+        self =
+            switch failure {
+            case .unreachable, .nameNotResolved: .unreachable
+            case .tlsFailed: .untrusted
+            case .deadline: .late
+            case .queueFull: .busy
             default: .broken
             }
     }

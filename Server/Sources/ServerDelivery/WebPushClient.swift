@@ -1,4 +1,6 @@
+import APNsHTTP2
 import AsyncHTTPClient
+import Logging
 import NIOCore
 import RichPushModel
 import ServerSettings
@@ -30,42 +32,55 @@ private final class NotedBody: RandomAccessCollection, Sendable {
     }
 }
 
-/// Posts messages to the push services of browsers. A browser's owner chooses where its endpoint is, so each host has a client that is pinned to
-/// an address that was looked at.
+/// Posts messages to the push services of browsers: over the connections of the push client where a host speaks HTTP/2, else by an ordinary
+/// HTTP client. A browser's owner chooses where its endpoint is, so each host has clients that are pinned to an address that was looked at.
 final class WebPushClient: WebPushSending {
-    /// The most hosts with a client; there are few push services.
+    /// The most hosts with clients; there are few push services.
     private static let capacity = 64
     /// After which a host is looked up anew.
     private static let freshness: Duration = .seconds(300)
-    /// Connections to a host that speaks no HTTP/2.
+    /// Connections to a host, of either protocol.
     private static let width = 16
     private static let answerBytes = 16_384
     private static let drainTime: Duration = .seconds(1)
     private static let lookupTime: Duration = .seconds(5)
+    private static let noAnswer = "no answer in time"
+    private static let noConnection = "no connection became free in time"
 
-    /// A client with the requests that use it. It is closed when it is old and the last of them has ended.
+    /// The clients of a place with the requests that use them. They are closed when they are old and the last of those has ended.
     fileprivate struct Entry {
-        var client: HTTPClient
+        /// The IP address that they connect to.
+        let pinned: String
+        /// Absent without TLS.
+        let posts: HTTP2PostClient?
+        /// For a place without TLS, or that did not choose HTTP/2.
+        var requests: HTTPClient?
         var madeAt: Duration
-        var users: Int
+        var users = 1
         var isReplaced = false
     }
 
     fileprivate struct Place: Hashable {
         var host: String
         var port: Int
+        var isSecure: Bool
     }
 
     fileprivate struct State {
         var entries: [Int: Entry] = [:]
         var current: [Place: Int] = [:]
         var made = 0
+        /// Made when it is needed. Absent also on a system without certificates of public authorities.
+        var security: HTTP2PostSecurity?
         /// Whether the clients were closed for good. One that is made later is closed with its last request.
         var isClosed = false
     }
 
     private let connector: OutboundConnector
     private let clock: any ServiceClock
+    private let group: any EventLoopGroup
+    /// What fails is the outcome of its pushes. In the log, those who name hosts could write at will.
+    private let silence = Logger(label: "clarion.web-push") { _ in SwiftLogNoOpLogHandler() }
     private let state = Mutex(State())
 
     /// Throws `not-ready` when the certificates of the settings cannot be read.
@@ -73,16 +88,16 @@ final class WebPushClient: WebPushSending {
         connector = try OutboundConnector(
             allowing: settings.rule, trustRoots: settings.trustRootsPath.map { ($0, "web-push-trust-roots-path") }, clock: clock,
             group: group)
-        self.clock = clock
+        (self.clock, self.group) = (clock, group)
         connector.start()
     }
 
     func post(_ request: WebPushRequest, within deadline: Duration) async -> WebPushReply {
-        let began = clock.uptime
+        let end = clock.uptime + deadline
         do throws(OutboundRefusal) {
-            let (number, client) = try await client(for: request.address, within: min(deadline / 2, Self.lookupTime))
-            let (reply, isOutOfReach) = await reply(to: request, by: client, within: deadline - (clock.uptime - began))
-            end(number, isReplaced: isOutOfReach)
+            let (number, entry) = try await entry(for: request.address, within: min(deadline / 2, Self.lookupTime))
+            let (reply, isOutOfReach) = await reply(to: request, by: entry, number, until: end)
+            leave(number, isReplaced: isOutOfReach)
             return reply
         } catch {
             return error == .noAddress ? .notSent(reason: error.reason) : .notAllowed(reason: error.reason)
@@ -90,6 +105,36 @@ final class WebPushClient: WebPushSending {
     }
 
     /// Also whether the host has to be looked up anew.
+    private func reply(
+        to request: WebPushRequest, by entry: Entry, _ number: Int, until end: Duration
+    ) async -> (WebPushReply, isOutOfReach: Bool) {
+        if entry.requests == nil, let posts = entry.posts,
+            let found = await reply(to: request, by: posts, within: end - clock.uptime)
+        {
+            return found
+        }
+        guard let client = entry.requests ?? ordinaryClient(number, for: request.address) else {
+            return (.notSent(reason: OutboundFailure.broken.reason(late: Self.noAnswer)), false)
+        }
+        return await reply(to: request, by: client, within: end - clock.uptime)
+    }
+
+    /// `nil` where the host does not choose HTTP/2: then it has not got the push.
+    private func reply(
+        to request: WebPushRequest, by posts: HTTP2PostClient, within deadline: Duration
+    ) async -> (WebPushReply, isOutOfReach: Bool)? {
+        let headers = request.headers + [("content-length", "\(request.body.count)")]
+        switch await posts.post(request.body, to: request.address.target, headers: headers, within: deadline) {
+        case .answered(let answer):
+            return (.answered(WebPushAnswer(status: answer.status, retryAfter: answer.retryAfter, now: clock.now)), false)
+        case .notSent(.otherProtocol): return nil
+        case .notSent(let failure):
+            let failure = OutboundFailure(of: failure)
+            return (.notSent(reason: failure.reason(late: Self.noConnection)), failure.isOutOfReach)
+        case .unknown(let failure): return (.unknown(reason: OutboundFailure(of: failure).reason(late: Self.noAnswer)), false)
+        }
+    }
+
     private func reply(
         to request: WebPushRequest, by client: HTTPClient, within deadline: Duration
     ) async -> (WebPushReply, isOutOfReach: Bool) {
@@ -104,7 +149,7 @@ final class WebPushClient: WebPushSending {
         } catch {
             let failure = OutboundFailure(error)
             // A push that no connection took in its time has not left.
-            let reason = failure.reason(late: body.hasLeft ? "no answer in time" : "no connection became free in time")
+            let reason = failure.reason(late: body.hasLeft ? Self.noAnswer : Self.noConnection)
             let isUnsent = failure.isBeforeSending || !body.hasLeft
             return (isUnsent ? .notSent(reason: reason) : .unknown(reason: reason), failure.isOutOfReach)
         }
@@ -117,24 +162,48 @@ final class WebPushClient: WebPushSending {
             status: Int(answer.status.code), retryAfter: answer.headers.first(name: "retry-after"), now: clock.now)
     }
 
-    /// The client of a host, which the caller gives back by its number.
-    private func client(
+    /// The clients of a place, which the caller gives back by their number.
+    private func entry(
         for address: OutboundAddress, within deadline: Duration
-    ) async throws(OutboundRefusal) -> (Int, HTTPClient) {
-        let place = Place(host: address.host, port: address.port)
+    ) async throws(OutboundRefusal) -> (Int, Entry) {
+        let place = Place(host: address.host, port: address.port, isSecure: address.isSecure)
         if let known = state.withLock({ $0.use(place, at: clock.uptime, freshness: Self.freshness) }) { return known }
-        let made = try await connector.client(for: address, width: Self.width, within: deadline)
+        let pinned = try await connector.address(for: address, within: deadline)
         let (used, closing) = state.withLock { state in
-            // Another request may have been faster; then its client is the one that both use.
-            if let known = state.use(place, at: clock.uptime, freshness: Self.freshness) { return (known, [made]) }
-            let number = state.add(made, for: place, at: clock.uptime)
-            return ((number, made), state.takeIdle(capacity: Self.capacity))
+            // Another request may have been faster; then its clients are those that both use.
+            if let known = state.use(place, at: clock.uptime, freshness: Self.freshness) { return (known, [Entry]()) }
+            let made = makeEntry(for: address, at: pinned, &state.security)
+            return ((state.add(made, for: place), made), state.takeIdle(capacity: Self.capacity))
         }
         close(closing)
         return used
     }
 
-    private func end(_ number: Int, isReplaced: Bool) {
+    /// Nothing is connected yet.
+    private func makeEntry(for address: OutboundAddress, at pinned: String, _ security: inout HTTP2PostSecurity?) -> Entry {
+        var posts: HTTP2PostClient?
+        if address.isSecure { security = security ?? (try? HTTP2PostSecurity(connector.trust)) }
+        if address.isSecure, let security {
+            posts = try? HTTP2PostClient(
+                toAny: .init(host: pinned, port: address.port, serverName: address.host), authority: address.authority,
+                security: security, connections: Self.width, eventLoopGroup: group, logger: silence)
+        }
+        return Entry(
+            pinned: pinned, posts: posts,
+            requests: posts == nil ? connector.client(for: address, at: pinned, width: Self.width) : nil, madeAt: clock.uptime)
+    }
+
+    /// The client for a place that did not choose HTTP/2, which is remembered with it; `nil` when all were closed meanwhile.
+    private func ordinaryClient(_ number: Int, for address: OutboundAddress) -> HTTPClient? {
+        state.withLock { state in
+            guard let entry = state.entries[number] else { return nil }
+            let client = entry.requests ?? connector.client(for: address, at: entry.pinned, width: Self.width)
+            state.entries[number]?.requests = client
+            return client
+        }
+    }
+
+    private func leave(_ number: Int, isReplaced: Bool) {
         close(
             state.withLock { state in
                 state.entries[number]?.users -= 1
@@ -145,18 +214,25 @@ final class WebPushClient: WebPushSending {
     }
 
     /// Without waiting: the end of a connection may take long.
-    private func close(_ clients: [HTTPClient]) {
-        for client in clients { client.shutdown { _ in } }
+    private func close(_ entries: [Entry]) {
+        for entry in entries {
+            entry.posts?.beginToShutDown()
+            entry.requests?.shutdown { _ in }
+        }
     }
 
-    /// Closes all clients.
+    /// Closes all clients. What was posted over HTTP/2 gets its answer before.
     func shutDown() async {
-        let clients = state.withLock { state in
+        let entries = state.withLock { state in
             state.isClosed = true
             defer { state.entries = [:] }
-            return state.entries.values.map(\.client)
+            return Array(state.entries.values)
         }
-        for client in clients { try? await client.shutdown() }
+        for entry in entries { entry.posts?.beginToShutDown() }
+        for entry in entries {
+            await entry.posts?.shutdown()
+            try? await entry.requests?.shutdown()
+        }
         await connector.shutDown()
     }
 }
@@ -164,29 +240,31 @@ final class WebPushClient: WebPushSending {
 extension WebPushClient.State {
     fileprivate mutating func use(
         _ place: WebPushClient.Place, at uptime: Duration, freshness: Duration
-    ) -> (Int, HTTPClient)? {
+    ) -> (Int, WebPushClient.Entry)? {
         guard let number = current[place], let entry = entries[number], !entry.isReplaced, uptime - entry.madeAt < freshness
         else { return nil }
         entries[number]?.users += 1
-        return (number, entry.client)
+        return (number, entry)
     }
 
-    fileprivate mutating func add(_ client: HTTPClient, for place: WebPushClient.Place, at uptime: Duration) -> Int {
+    fileprivate mutating func add(_ entry: WebPushClient.Entry, for place: WebPushClient.Place) -> Int {
         made += 1
         if let former = current[place] { entries[former]?.isReplaced = true }
         current[place] = made
-        entries[made] = .init(client: client, madeAt: uptime, users: 1, isReplaced: isClosed)
+        entries[made] = entry
+        entries[made]?.isReplaced = isClosed
         return made
     }
 
     /// Takes out what no request uses and what another has replaced; beyond the capacity also the oldest.
-    fileprivate mutating func takeIdle(capacity: Int) -> [HTTPClient] {
+    fileprivate mutating func takeIdle(capacity: Int) -> [WebPushClient.Entry] {
+        guard entries.count > capacity || entries.values.contains(where: { $0.users == 0 && $0.isReplaced }) else { return [] }
         var leaving = entries.filter { $0.value.users == 0 && $0.value.isReplaced }.map(\.key)
         let rest = entries.filter { $0.value.users == 0 && !$0.value.isReplaced }.sorted { $0.key < $1.key }.map(\.key)
         leaving += rest.prefix(max(0, entries.count - leaving.count - capacity))
         return leaving.compactMap { number in
             current = current.filter { $0.value != number }
-            return entries.removeValue(forKey: number)?.client
+            return entries.removeValue(forKey: number)
         }
     }
 }

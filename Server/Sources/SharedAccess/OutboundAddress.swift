@@ -28,6 +28,19 @@ public struct OutboundAddress: Hashable, Sendable {
         self.port = port ?? (isSecure ? 443 : 80)
     }
 
+    /// Host and port as a URL has them, without the port that is usual.
+    public var authority: String {
+        let name = host.contains(":") ? "[\(host)]" : host
+        return port == (isSecure ? 443 : 80) ? name : "\(name):\(port)"
+    }
+
+    /// Path and query, as a request names them. They may be a secret.
+    public var target: String {
+        let rest = url.utf8.dropFirst(isSecure ? "https://".utf8.count : "http://".utf8.count)
+        guard let start = rest.firstIndex(where: { $0 == UInt8(ascii: "/") || $0 == UInt8(ascii: "?") }) else { return "/" }
+        return (rest[start] == UInt8(ascii: "?") ? "/" : "") + url[start...]
+    }
+
     /// Characters that a URL has only in encoded form, and the one that begins a fragment.
     private static let misread = Set("\"#<>\\^`{|}".utf8)
 

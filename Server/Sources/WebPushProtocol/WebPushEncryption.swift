@@ -15,10 +15,16 @@ public enum WebPushEncryption {
     ///
     /// - Throws: an error of the library, for a point that is not on the curve.
     public static func body(of message: [UInt8], for subscription: WebPushSubscription) throws -> [UInt8] {
-        var generator = SystemRandomNumberGenerator()
-        return try body(
-            of: message, for: subscription, key: P256.KeyAgreement.PrivateKey(),
-            salt: (0..<16).map { _ in UInt8.random(in: .min ... .max, using: &generator) })
+        try body(of: message, for: subscription, key: newKey(), salt: SymmetricKey(size: .bits128).withUnsafeBytes(Array.init))
+    }
+
+    /// A new key pair from 32 random bytes. The library's own way also signs with each pair and checks the signature, since pairs may be for
+    /// that, and takes nine times as long.
+    private static func newKey() -> P256.KeyAgreement.PrivateKey {
+        while true {
+            // Of all numbers of 32 bytes only one in four thousand million is none of the curve: then others are drawn.
+            if let key = try? P256.KeyAgreement.PrivateKey(rawRepresentation: SymmetricKey(size: .bits256)) { return key }
+        }
     }
 
     /// The same with a key pair and a salt that are given, which makes it repeatable.
@@ -73,10 +79,10 @@ public enum WebPushEncryption {
             let material = shared.hkdfDerivedSymmetricKey(
                 using: SHA256.self, salt: secret, sharedInfo: Array("WebPush: info\0".utf8) + receiver + sender,
                 outputByteCount: 32)
+            let extracted = HKDF<SHA256>.extract(inputKeyMaterial: material, salt: salt)
             func derived(_ purpose: String, _ count: Int) -> SymmetricKey {
-                HKDF<SHA256>.deriveKey(
-                    inputKeyMaterial: material, salt: salt, info: Array("Content-Encoding: \(purpose)\0".utf8),
-                    outputByteCount: count)
+                HKDF<SHA256>.expand(
+                    pseudoRandomKey: extracted, info: Array("Content-Encoding: \(purpose)\0".utf8), outputByteCount: count)
             }
             key = derived("aes128gcm", 16)
             nonce = try derived("nonce", 12).withUnsafeBytes { try AES.GCM.Nonce(data: $0) }

@@ -34,12 +34,13 @@ public struct WebPushSubscription: Hashable, Sendable {
 
     /// Reads the text that a hub keeps; `nil` for any other.
     public init?(token: some StringProtocol) {
-        let parts = token.split(separator: " ", omittingEmptySubsequences: false)
+        // Byte by byte: each push reads one.
+        let parts = String(token).utf8.split(separator: UInt8(ascii: " "), omittingEmptySubsequences: false)
+            .map { String(decoding: $0, as: UTF8.self) }
         guard (3...4).contains(parts.count) else { return nil }
-        let serverKey = parts.count == 4 ? VAPIDKey.ID(String(parts[3])) : nil
+        let serverKey = parts.count == 4 ? VAPIDKey.ID(parts[3]) : nil
         guard parts.count == 3 || serverKey != nil else { return nil }
-        try? self.init(
-            endpoint: String(parts[0]), publicKey: String(parts[1]), secret: String(parts[2]), serverKey: serverKey)
+        try? self.init(endpoint: parts[0], publicKey: parts[1], secret: parts[2], serverKey: serverKey)
     }
 
     /// The text that a hub keeps: a URL has no spaces.
@@ -54,11 +55,7 @@ public struct WebPushSubscription: Hashable, Sendable {
     }
 
     /// Scheme, host and port of the endpoint, for which a server signs (Reference/WebPush.md#4-2).
-    public var origin: String {
-        let host = endpoint.host.contains(":") ? "[\(endpoint.host)]" : endpoint.host
-        let isUsual = endpoint.port == (endpoint.isSecure ? 443 : 80)
-        return "\(endpoint.isSecure ? "https" : "http")://\(host)\(isUsual ? "" : ":\(endpoint.port)")"
-    }
+    public var origin: String { "\(endpoint.isSecure ? "https" : "http")://\(endpoint.authority)" }
 }
 
 extension WebPushSubscription: CustomStringConvertible, CustomReflectable {

@@ -69,7 +69,14 @@ public enum Base64URL {
 
     /// A text in Base64 as this reads it: clients also write the other alphabet, and padding.
     public static func plain(_ text: some StringProtocol) -> String {
-        String(text.map { $0 == "+" ? "-" : $0 == "/" ? "_" : $0 }.prefix { $0 != "=" })
+        let letters = String(text).utf8.prefix { $0 != UInt8(ascii: "=") }.map { letter in
+            switch letter {
+            case UInt8(ascii: "+"): UInt8(ascii: "-")
+            case UInt8(ascii: "/"): UInt8(ascii: "_")
+            default: letter
+            }
+        }
+        return String(decoding: letters, as: UTF8.self)
     }
 
     private static func value(of letter: UInt8) -> UInt8? {

@@ -28,6 +28,26 @@ struct HPACKEncoderTests {
         #expect(try decoder.fields(second) == [fields[0], fields[1], fields[2], "apns-collapse-id: two"])
     }
 
+    @Test("a secret is written out each time, marked as never to be indexed, and changes no table")
+    func secret() throws {
+        var encoder = HPACKEncoder()
+        var decoder = HPACKDecoder()
+        let generation = encoder.generation
+        for _ in 0..<2 {
+            var block: [UInt8] = []
+            encoder.append(":path", "/secret", .never, to: &block)
+            #expect(block.first == 0x14)
+            encoder.append("x-secret", "s", .never, to: &block)
+            #expect(try decoder.fields(block) == [":path: /secret", "x-secret: s"])
+        }
+        #expect(encoder.generation == generation)
+        var other: [UInt8] = []
+        encoder.append("x-other", "o", .indexed, to: &other)
+        #expect(try decoder.fields(other) == ["x-other: o"])
+        #expect(try decoder.fields([0xBE]) == ["x-other: o"])
+        #expect(throws: (any Error).self, "nothing else is in the table") { try decoder.fields([0xBF]) }
+    }
+
     @Test("RFC 7541, C.4.1: a string is Huffman-coded when that is shorter")
     func huffman() {
         var coded: [UInt8] = []

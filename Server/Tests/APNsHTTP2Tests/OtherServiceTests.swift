@@ -1,5 +1,7 @@
 import APNsProtocol
+import Logging
 import NIOCore
+import NIOEmbedded
 import Testing
 
 @testable import APNsHTTP2
@@ -95,6 +97,68 @@ struct OtherServiceTests {
         rig.advance(.milliseconds(1))
         #expect(submission.outcome(0) == .unknown(.connectionClosed))
         #expect(submission.response?.content.status == 200)
+    }
+
+    @Test(
+        "where any server may be, what waits ends as soon as no connection can be made; elsewhere it waits",
+        arguments: [true, false])
+    func anyServer(isAny: Bool) throws {
+        let rig = try PoolRig(authorityOfAnyServer: isAny ? "push.example.net" : nil)
+        rig.isReachable = false
+        let submission = rig.submit(Self.post())
+        rig.advance(.milliseconds(1))
+        #expect(submission.outcome(0) == (isAny ? .notSent(.unreachable) : nil))
+    }
+
+    @Test("a connection that cannot be made beside another one ends nothing that waits")
+    func secondConnection() throws {
+        let rig = try PoolRig(countsStreams: true, authorityOfAnyServer: "push.example.net")
+        let link = try rig.warmLink(streamLimit: 1)
+        rig.isReachable = false
+        let submissions = [rig.submit(Self.post()), rig.submit(Self.post())]
+        rig.advance(.seconds(1))
+        #expect(rig.metrics.connectFailures > 0)
+        #expect(submissions.map { $0.outcome(0) } == [nil, nil])
+        try link.exchange()
+        try link.say(.success(try #require(link.server.takeRequests().first).stream))
+        try link.exchange()
+        #expect(link.server.takeRequests().count == 1)
+    }
+
+    @Test("a request names the authority, with its port")
+    func authority() throws {
+        let rig = try PoolRig(authorityOfAnyServer: "push.example.net:8443")
+        let link = try rig.warmLink()
+        _ = rig.submit(Self.post())
+        try link.exchange()
+        #expect(link.server.takeRequests().map { $0.value(":authority") } == ["push.example.net:8443"])
+    }
+
+    @Test("what a connection that ends in order has not processed goes over the next one")
+    func orderlyEnd() throws {
+        let rig = try PoolRig(authorityOfAnyServer: "push.example.net")
+        let link = try rig.warmLink()
+        let submission = rig.submit(Self.post())
+        try link.exchange()
+        try link.say(.goAway(last: 1))
+        rig.advance(.seconds(2))
+        let next = try #require(rig.links.last)
+        #expect(next !== link)
+        try next.say(.streamLimit(100))
+        try next.exchange()
+        try next.say(.success(try #require(next.server.takeRequests().first).stream))
+        #expect(submission.outcome(0)?.isAccepted == true)
+    }
+
+    @Test("the path is a secret where another party named it, and all headers recur")
+    func secretPath() throws {
+        let client = try HTTP2PostClient(
+            toAny: .init(host: "192.0.2.1", serverName: "push.example.net"), authority: "push.example.net",
+            security: try HTTP2PostSecurity(.system), connections: 1, eventLoopGroup: EmbeddedEventLoop(),
+            logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() })
+        let request = client.request([], to: "/push/secret", headers: [("ttl", "60")])
+        #expect(request.pathIndexing == .never)
+        #expect(request.fields.map(\.indexing) == [.indexed])
     }
 
     @Test("requests that find no stream get connections of their own, although the others are answered as fast as they come")

@@ -50,7 +50,7 @@ final class PoolRig {
 
     init(
         limits: APNsClientLimits = APNsClientLimits(), timing: APNsClientTiming = APNsClientTiming(), countsStreams: Bool = false,
-        observer: (any APNsClientObserver)? = nil,
+        authorityOfAnyServer: String? = nil, observer: (any APNsClientObserver)? = nil,
         logger: Logger = Logger(label: "test", factory: { _ in SwiftLogNoOpLogHandler() })
     ) throws {
         let key = try ProviderTokenKey(privateKey: P256.Signing.PrivateKey(), keyID: "KEY4567890", teamID: "TEAM567890")
@@ -58,6 +58,7 @@ final class PoolRig {
             environment: .production, credential: .token(ProviderTokenCache(key: key, clock: clock, chance: { 0 })),
             transport: .cleartext, limits: limits, timing: timing)
         configuration.countsStreams = countsStreams
+        (configuration.authority, configuration.isAnyServer) = (authorityOfAnyServer, authorityOfAnyServer != nil)
         pool = APNsConnectionPool(
             eventLoop: loop,
             configuration: APNsPoolConfiguration(

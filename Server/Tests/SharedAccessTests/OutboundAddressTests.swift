@@ -21,6 +21,20 @@ struct OutboundAddressTests {
     }
 
     @Test(
+        "a request names the host without the usual port, and path with query",
+        arguments: [
+            ("https://push.example.net", "push.example.net", "/"), ("https://push.example.net:443/p", "push.example.net", "/p"),
+            ("https://push.example.net:80/p/1?q=a%20b", "push.example.net:80", "/p/1?q=a%20b"),
+            ("http://127.0.0.1:80?q", "127.0.0.1", "/?q"), ("https://[2001:db8::1]:444/p//", "[2001:db8::1]:444", "/p//"),
+            ("https://[2001:db8::1]?a/b", "[2001:db8::1]", "/?a/b"),
+        ])
+    func request(text: String, authority: String, target: String) throws {
+        let address = try #require(OutboundAddress(text))
+        #expect(address.authority == authority)
+        #expect(address.target == target)
+    }
+
+    @Test(
         "what is no such URL, or could be read in two ways, is refused",
         arguments: [
             "", "push.example.net", "ftp://a.example/", "https://", "https:///p", "https://user@a.example/",

@@ -89,7 +89,7 @@ struct BrowserSessionTests {
     {
         var request = sender.request(subscription.endpoint.url, now: service.core.clock.now)
         request.set(try WebPushEncryption.body(of: Array(message.utf8), for: subscription))
-        return service.core.judge(request)?.status
+        return service.core.judge(request).answer?.status
     }
 
     @Test("a browser subscribes, reads its push and acknowledges it")

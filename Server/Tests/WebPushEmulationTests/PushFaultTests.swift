@@ -42,6 +42,20 @@ struct PushFaultTests {
         #expect(fixture.state.recorder.exchanges.last?.status == nil)
     }
 
+    @Test("a connection that ends in order keeps no message of the request that it names")
+    func orderlyEnd() {
+        var (fixture, uaid, endpoint) = connected()
+        fixture.state.faults.add(.endInOrder, times: 1)
+        let verdict = fixture.state.judge(
+            fixture.sender.request(endpoint, now: fixture.clock.now), vapid: nil, now: fixture.clock.now)
+        #expect(verdict.answer?.status == 401, "only a request that passes every check meets it")
+        let request = fixture.sender.request(endpoint, now: fixture.clock.now)
+        let vapid = request.header("authorization").flatMap(VAPIDStatement.init(authorization:))
+        let end = fixture.state.judge(request, vapid: vapid, now: fixture.clock.now)
+        #expect(end.answer == nil && end.endsInOrder)
+        #expect(fixture.state.users[uaid]?.messages.isEmpty == true)
+    }
+
     @Test("a fault waits for a request that has nothing wrong with it")
     func onlyGoodRequests() {
         var (fixture, _, endpoint) = connected()

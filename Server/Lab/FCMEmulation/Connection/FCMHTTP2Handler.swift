@@ -183,19 +183,9 @@ final class FCMHTTP2Handler: ChannelInboundHandler {
     private func goAway(_ answer: GoogleAnswer, isProcessed: Bool, on stream: HTTP2StreamID) {
         if isProcessed { send(answer, on: stream) }
         context?.flush()
-        sendGoAway(last: isProcessed ? Int(stream) : max(0, Int(stream) - 2))
+        context?.pipeline.syncOperations.sendGoAway(last: isProcessed ? Int(stream) : max(0, Int(stream) - 2))
         isLeaving = true
         waits[.rootStream] = wait(Self.grace) { $0.context?.close(promise: nil) }
-    }
-
-    /// GOAWAY past the library. After one of its own it takes the connection for ended, and answers what a client has sent by then,
-    /// such as an acknowledgement, with PROTOCOL_ERROR.
-    private func sendGoAway(last: Int) {
-        let below = try? context?.pipeline.syncOperations.context(handlerType: NIOHTTP2Handler.self)
-        var frame = ByteBuffer()
-        // Eight bytes of the type 7, without flags, for the connection; the last stream; and no error (RFC 9113, 6.8).
-        frame.writeMultipleIntegers(UInt32(8 << 8 | 7), UInt8(0), UInt32(0), UInt32(last), UInt32(0))
-        below?.writeAndFlush(NIOAny(frame), promise: nil)
     }
 
     // MARK: Time

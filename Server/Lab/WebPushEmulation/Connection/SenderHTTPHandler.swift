@@ -1,9 +1,10 @@
 import NIOCore
 import NIOHTTP1
+import NIOHTTP2
 import NIOWebSocket
 import ServiceEmulation
 
-/// One connection of a sender: requests in, answers out, one at a time. Lives on its event loop.
+/// One connection of a sender, or one stream of HTTP/2: requests in, answers out, one at a time. Lives on its event loop.
 final class SenderHTTPHandler: ChannelInboundHandler, RemovableChannelHandler {
     typealias InboundIn = HTTPServerRequestPart
     typealias OutboundOut = HTTPServerResponsePart
@@ -16,13 +17,18 @@ final class SenderHTTPHandler: ChannelInboundHandler, RemovableChannelHandler {
     private static let readBody = 1 << 20
 
     private let core: PushServiceCore
+    /// A stream, and the first one of its connection that is not taken any more.
+    typealias Stream = (id: HTTP2StreamID, end: NIOLoopBoundBox<HTTP2StreamID>)
+
+    /// Absent for HTTP/1.1.
+    private let stream: Stream?
     private var head: HTTPRequestHead?
     private var body: [UInt8] = []
     private var bodySize = 0
     private var timer: Task<Void, Never>?
     private var context: ChannelHandlerContext?
 
-    init(core: PushServiceCore) { self.core = core }
+    init(core: PushServiceCore, stream: Stream? = nil) { (self.core, self.stream) = (core, stream) }
 
     func handlerAdded(context: ChannelHandlerContext) {
         self.context = context
@@ -80,7 +86,14 @@ final class SenderHTTPHandler: ChannelInboundHandler, RemovableChannelHandler {
     private func finish(in context: ChannelHandlerContext) {
         guard let head else { return }
         self.head = nil
-        guard let answer = core.judge(request(head)) else { return context.close(promise: nil) }
+        if let stream, stream.id >= stream.end.value { return }
+        let verdict = core.judge(request(head))
+        guard let answer = verdict.answer else {
+            guard verdict.endsInOrder, let stream else { return context.close(promise: nil) }
+            stream.end.value = stream.id
+            context.channel.parent?.pipeline.syncOperations.sendGoAway(last: max(0, Int(stream.id) - 2))
+            return
+        }
         var headers = HTTPHeaders(answer.headers.map { ($0.name, $0.value) })
         // A 204 has no body and so no length (RFC 9110, section 8.6).
         if answer.status != 204 { headers.add(name: "content-length", value: "\(answer.body.utf8.count)") }

@@ -2,6 +2,17 @@ import ServiceEmulation
 
 /// How a local push service is set up.
 public struct LocalWebPushSettings: Sendable, Hashable {
+    /// A certificate with its chain and the key, in PEM.
+    public struct Identity: Sendable, Hashable {
+        public var certificatePEM: String
+        public var privateKeyPEM: String
+
+        /// Creates an identity.
+        public init(certificatePEM: String, privateKeyPEM: String) {
+            (self.certificatePEM, self.privateKeyPEM) = (certificatePEM, privateKeyPEM)
+        }
+    }
+
     /// The address to listen on. Anything but loopback is refused unless `allowsRemoteClients`.
     public var host: String
     /// The port; 0 lets the system choose.
@@ -10,23 +21,28 @@ public struct LocalWebPushSettings: Sendable, Hashable {
     public var allowsRemoteClients: Bool
     /// Scheme, host and port of the endpoints, for a service behind a proxy with TLS. `nil` takes the address of the listener.
     public var origin: String?
+    /// What it shows to clients, which then connect by TLS and may choose HTTP/2. `nil` for a service without TLS.
+    public var identity: Identity?
+    /// Whether senders with TLS may choose HTTP/2.
+    public var speaksHTTP2 = true
     /// How much is kept.
     public var bounds: LocalWebPushBounds
 
     /// Creates settings; the defaults are a free loopback port.
     public init(
         host: String = "127.0.0.1", port: Int = 0, allowsRemoteClients: Bool = false, origin: String? = nil,
-        bounds: LocalWebPushBounds = LocalWebPushBounds()
+        identity: Identity? = nil, bounds: LocalWebPushBounds = LocalWebPushBounds()
     ) {
         (self.host, self.port, self.allowsRemoteClients) = (host, port, allowsRemoteClients)
-        (self.origin, self.bounds) = (origin, bounds)
+        (self.origin, self.identity, self.bounds) = (origin, identity, bounds)
     }
 
     /// The origin of a listener.
     func origin(port: Int) -> String {
         if let origin { return origin }
         let host = host.contains(":") ? "[\(host)]" : host
-        return port == 80 ? "http://\(host)" : "http://\(host):\(port)"
+        let (scheme, usual) = identity == nil ? ("http", 80) : ("https", 443)
+        return port == usual ? "\(scheme)://\(host)" : "\(scheme)://\(host):\(port)"
     }
 }
 
@@ -68,6 +84,8 @@ public enum LocalWebPushError: LocalListenerError, Hashable, Sendable, CustomStr
     case cannotListen(host: String, port: Int, cause: String)
     /// A service starts once.
     case alreadyStarted
+    /// Certificate and key cannot be used.
+    case badIdentity(cause: String)
     /// What an earlier run kept cannot be read.
     case badKeptState(String)
 
@@ -78,6 +96,7 @@ public enum LocalWebPushError: LocalListenerError, Hashable, Sendable, CustomStr
         case .cannotListen(let host, let port, let cause):
             "The local push service cannot listen on \(host) port \(port): \(cause)"
         case .alreadyStarted: "The local push service was started before."
+        case .badIdentity(let cause): "The certificate of the local push service cannot be used: \(cause)."
         case .badKeptState(let cause): "What an earlier run kept cannot be read: \(cause)."
         }
     }

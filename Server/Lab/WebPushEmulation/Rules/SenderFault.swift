@@ -16,6 +16,8 @@ public enum SenderFault: Sendable, Hashable, Codable {
     case closeBeforeAnswer
     /// The connection ends in the middle of the body. Nothing is checked and nothing is kept.
     case closeInBody
+    /// Over HTTP/2 the connection ends in order, and says that the message was not processed. Over HTTP/1.1 it just ends.
+    case endInOrder
 
     /// Whether the message is kept or delivered.
     var acceptsMessage: Bool { self == .closeBeforeAnswer }
@@ -31,7 +33,7 @@ public enum SenderFault: Sendable, Hashable, Codable {
         case .tooLarge: SenderAnswer(error: 413, errno: 104, message: SenderRule.bodySize.description)
         case .serverError: SenderAnswer(error: 500, errno: nil, message: "The service failed.")
         case .redirect: SenderAnswer(status: 307, headers: [("location", place)])
-        case .closeBeforeAnswer, .closeInBody: nil
+        case .closeBeforeAnswer, .closeInBody, .endInOrder: nil
         }
     }
 

@@ -81,13 +81,13 @@ final class PushServiceCore: Sendable {
 
     // MARK: Senders
 
-    func judge(_ request: SenderRequest) -> SenderAnswer? {
+    func judge(_ request: SenderRequest) -> SenderVerdict {
         let vapid = request.header("authorization").flatMap(VAPIDStatement.init(authorization:))
         let now = clock.now
         return guarded.withLock { guarded in
             let verdict = guarded.state.judge(request, vapid: vapid, now: now)
             Self.pass(verdict.instructions, in: &guarded)
-            return verdict.answer
+            return verdict
         }
     }
 

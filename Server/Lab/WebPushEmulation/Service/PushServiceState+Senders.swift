@@ -6,6 +6,8 @@ import WireText
 struct SenderVerdict: Sendable {
     /// Absent when the connection ends instead.
     var answer: SenderAnswer?
+    /// Whether it says that it has not processed the request.
+    var endsInOrder = false
     /// For the browser that the message is for.
     var instructions: [BrowserInstruction] = []
 }
@@ -103,7 +105,9 @@ extension PushServiceState {
             let fault = faults.next(inBody: false)
             exchange.fault = fault
             if let fault, !fault.acceptsMessage {
-                return SenderVerdict(answer: fault.answer(redirectedTo: "\(origin)/\(SenderPath.redirectTarget)"))
+                return SenderVerdict(
+                    answer: fault.answer(redirectedTo: "\(origin)/\(SenderPath.redirectTarget)"),
+                    endsInOrder: fault == .endInOrder)
             }
             var verdict = accept(evidence, uaid: uaid, channelID: channelID, &exchange)
             if fault != nil { verdict.answer = nil }

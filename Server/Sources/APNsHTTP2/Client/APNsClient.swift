@@ -38,10 +38,20 @@ public final class APNsClient: Sendable {
         configuration: APNsClientConfiguration, eventLoopGroup: any EventLoopGroup, logger: Logger,
         observer: (any APNsClientObserver)? = nil, resolver: (any APNsNameResolver)? = nil
     ) throws(APNsConfigurationFault) {
+        try self.init(
+            configuration: configuration, tls: nil, eventLoopGroup: eventLoopGroup, logger: logger, observer: observer,
+            resolver: resolver)
+    }
+
+    /// The same with TLS that was set up before, in place of what the configuration says of it.
+    convenience init(
+        configuration: APNsClientConfiguration, tls: NIOSSLContext?, eventLoopGroup: any EventLoopGroup, logger: Logger,
+        observer: (any APNsClientObserver)? = nil, resolver: (any APNsNameResolver)? = nil
+    ) throws(APNsConfigurationFault) {
         guard !configuration.endpoint.host.isEmpty, (1...65_535).contains(configuration.endpoint.port) else { throw .endpoint }
         guard configuration.proxy?.isValid ?? true else { throw .proxy }
-        var tls: NIOSSLContext?
-        if case .tls(let trust) = configuration.transport {
+        var tls = tls
+        if tls == nil, case .tls(let trust) = configuration.transport {
             tls = try NIOSSLContext(apns: trust, credential: configuration.credential)
         }
         let dependencies = APNsClientDependencies(
@@ -167,6 +177,12 @@ public final class APNsClient: Sendable {
             for shard in shards { tasks.addTask { await shard.stop(within: limit) } }
         }
         await others
+    }
+
+    /// The same without waiting for it: the answers still owed get the drain time.
+    func beginToShutDown() {
+        quarantine?.beginToShutDown()
+        for shard in shards { shard.beginToStop(within: drain) }
     }
 
     /// Reads the pushes in place: an element taken out of an array is copied, which retains five references.

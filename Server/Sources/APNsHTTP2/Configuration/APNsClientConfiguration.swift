@@ -74,6 +74,10 @@ public struct APNsClientConfiguration: Sendable {
     public var strictness: APNsPushRules.Strictness
     /// Whom the client speaks to, for the log.
     var service = "APNs"
+    /// The `:authority` of requests, where it is more than the name in TLS.
+    var authority: String?
+    /// Whether any server may be there: it has to choose HTTP/2 of what is offered, and what waits ends as soon as it cannot be reached.
+    var isAnyServer = false
     /// Whether connections are opened for the requests that find no stream, however fast the others are answered. Callers that send the
     /// next request when one was answered never offer more than the connections carry, so nothing else would show the need.
     var countsStreams = false

@@ -9,6 +9,8 @@ struct HPACKEncoder {
         case indexed
         /// The name in the table, the value written out each time.
         case nameOnly
+        /// Both written out, and never to be put into a table by any machine on the way: for a secret (RFC 7541, 7.1.3).
+        case never
     }
 
     private struct Entry {
@@ -65,6 +67,10 @@ struct HPACKEncoder {
         case .nameOnly:
             let nameIndex = index(ofName: name)
             appendLiteral(name, value, nameIndex: nameIndex, inserting: nameIndex == nil, to: &bytes)
+        case .never:
+            HPACKInteger.write(HPACKStaticTable.index(ofName: name) ?? 0, prefix: 4, pattern: 0x10, to: &bytes)
+            if HPACKStaticTable.index(ofName: name) == nil { Self.appendString(name, to: &bytes) }
+            Self.appendString(value, to: &bytes)
         }
     }
 

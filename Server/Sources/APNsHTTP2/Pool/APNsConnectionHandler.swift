@@ -64,7 +64,9 @@ final class APNsConnectionHandler: ChannelInboundHandler {
     func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
         if case TLSUserEvent.handshakeCompleted(let negotiated)? = event as? TLSUserEvent {
             // A server without ALPN is accepted (Reference/APNs.md#1-3); one that chose something else is not APNs.
-            guard negotiated == nil || negotiated == "h2" else { return failHandshake(TLSErrorDescription.otherProtocol) }
+            guard negotiated == "h2" || (negotiated == nil && !configuration.isAnyServer) else {
+                return configuration.isAnyServer ? close(.otherProtocol) : failHandshake(TLSErrorDescription.otherProtocol)
+            }
             guard serverHasExpectedName(context) else { return failHandshake(TLSErrorDescription.otherName) }
             start(context)
         }

@@ -104,7 +104,8 @@ extension APNsConnectionPool {
 
     /// The connection is gone, with these pushes unanswered.
     func connection(_ id: Int, closed failure: APNsFailure, unanswered: [(ticket: PushTicket, isIncomplete: Bool)]) {
-        if state.phase(of: id) == .connecting {
+        let wasMade = state.phase(of: id) != .connecting
+        if !wasMade {
             counters.connectFailures += 1
             if !state.isStopping { logFailure(failure) }
         }
@@ -115,6 +116,10 @@ extension APNsConnectionPool {
         sendAgain(unanswered.filter(\.isIncomplete).map(\.ticket), isFree: true)
         for (ticket, isIncomplete) in unanswered where !isIncomplete {
             resolve(ticket, .unknown(failure == .unreachable ? .connectionClosed : failure))
+        }
+        if configuration.connection.isAnyServer, !wasMade, state.count(where: { $0 != .draining }) == 0 {
+            queueReturned()
+            failQueue(failure)
         }
         schedulePump()
     }

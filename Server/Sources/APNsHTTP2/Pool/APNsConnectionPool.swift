@@ -193,7 +193,7 @@ final class APNsConnectionPool {
     }
 
     /// Ends what is not on the wire.
-    private func failQueue(_ failure: APNsFailure) {
+    func failQueue(_ failure: APNsFailure) {
         for ticket in queue.removeAll(where: { _ in true }) { resolve(ticket, .notSent(failure)) }
         for ticket in admission.removeAll(where: { _ in true }) { resolve(ticket, .notSent(failure)) }
     }

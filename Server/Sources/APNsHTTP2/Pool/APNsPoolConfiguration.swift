@@ -23,13 +23,15 @@ struct APNsPoolConfiguration {
     ) {
         let timing = configuration.timing
         let limits = configuration.limits
-        connection = APNsConnectionConfiguration(authority: configuration.endpoint.authority, observer: observer, logger: logger)
+        connection = APNsConnectionConfiguration(
+            authority: configuration.authority ?? configuration.endpoint.authority, observer: observer, logger: logger)
         connection.limits = HTTP2ConnectionLimits(
             streams: limits.streamsPerConnection, warmsUp: configuration.usesTokens,
             silenceBeforePing: TimeAmount(clamping: timing.silenceBeforePing),
             stallBeforePing: TimeAmount(clamping: timing.stallBeforePing), pingAnswer: TimeAmount(clamping: timing.pingAnswer),
             noAnswer: TimeAmount(clamping: timing.noAnswer))
         connection.service = configuration.service
+        connection.isAnyServer = configuration.isAnyServer
         connection.host = configuration.endpoint.host
         connection.port = configuration.endpoint.port
         connection.waitsForTLS = configuration.transport != .cleartext
@@ -59,6 +61,8 @@ struct APNsConnectionConfiguration {
     var limits = HTTP2ConnectionLimits()
     /// Whether HTTP/2 begins only after the TLS handshake.
     var waitsForTLS = true
+    /// Whether the server has to choose HTTP/2 in the handshake, and nothing waits for it while it cannot be reached.
+    var isAnyServer = false
     /// The DNS name that the server's certificate must carry; absent when the server is named by its address.
     var expectedServerName: String?
     /// Where the connection leads, for the log.

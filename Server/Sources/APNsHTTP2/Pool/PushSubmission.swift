@@ -258,6 +258,9 @@ final class APNsClientShard: Sendable {
         }
     }
 
+    /// The same without waiting for it.
+    func beginToStop(within limit: TimeAmount) { onLoop { self.pool.value.stop(within: limit, waiter: nil) } }
+
     private func onLoop(_ body: @escaping @Sendable () -> Void) {
         if eventLoop.inEventLoop { body() } else { eventLoop.execute(body) }
     }

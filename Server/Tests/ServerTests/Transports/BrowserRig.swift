@@ -1,4 +1,6 @@
 import ClarionTesting
+import Foundation
+import LocalCertificates
 import Logging
 import NIOPosix
 import PushHub
@@ -13,15 +15,16 @@ import WebPushProtocol
 @testable import WebPushDelivery
 @testable import WebPushEmulation
 
-/// The transport to browsers at a local push service. A proxy between them stands still on demand.
+/// The transport to browsers at a local push service, by TLS. A proxy between them stands still on demand.
 final class BrowserRig: TransportRig {
     let platform = Platform.browser
     let width = WebPushTransport.width
     let strangeToken = DeviceToken(canonical: "no subscription")
     let transport: any PushTransport
     private let clock: ManualClock
-    private let service: LocalWebPush
-    private let proxy: FaultProxy
+    let service: LocalWebPush
+    let proxy: FaultProxy
+    private let terms: RigTerms
     private let client: WebPushClient
     private let browser: BrowserSession
     /// What the browser subscribes with.
@@ -38,24 +41,28 @@ final class BrowserRig: TransportRig {
     ) async throws {
         let quiet = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
         let bounds = LocalWebPushBounds(subscriptions: 10_000, waitingMessages: 10_000, recorded: 20_000)
+        let trust = NSTemporaryDirectory() + "clarion-browsers-\(UUID().uuidString).pem"
+        defer { try? FileManager.default.removeItem(atPath: trust) }
+        var local = LocalWebPushSettings(identity: try identity(trustedBy: trust, names: terms.names), bounds: bounds)
+        local.speaksHTTP2 = terms.speaksHTTP2
         let service = LocalWebPush(
-            settings: LocalWebPushSettings(bounds: bounds), clock: clock, group: .singletonMultiThreadedEventLoopGroup,
-            logger: quiet)
+            settings: local, clock: clock, group: .singletonMultiThreadedEventLoopGroup, logger: quiet)
         let proxy = try await FaultProxy(to: try await service.start().port)
         // Endpoints lead to the proxy.
-        service.core.with { $0.origin = "http://127.0.0.1:\(proxy.port)" }
+        service.core.with { $0.origin = "https://\(terms.host):\(proxy.port)" }
         let browser = try await BrowserSession.connect(SimulatedBrowser(), to: service)
         var settings = Settings()
-        settings.webPush.networks = [try #require(AddressRange("127.0.0.0/8"))]
+        settings.webPush.networks = ["127.0.0.0/8", "::1/128"].compactMap { AddressRange($0) }
+        settings.webPush.trustRootsPath = trust
         let client = try WebPushClient(settings.webPush, clock: clock, group: .singletonMultiThreadedEventLoopGroup)
         let key = VAPIDKey()
         let transport = WebPushTransport(
             identity: try #require(VAPIDIdentity(subject: "mailto:push@example.com", keys: [key])),
-            allowing: settings.webPush.rule, hosts: ["127.0.0.1"], sender: client, deadline: terms.deadline, clock: clock,
+            allowing: settings.webPush.rule, hosts: [terms.host], sender: client, deadline: terms.deadline, clock: clock,
             logger: quiet)
         let rig = BrowserRig(
             transport: transport, service: service, proxy: proxy, client: client, browser: browser, clock: clock,
-            serverKey: terms.isCredentialGood ? key : VAPIDKey())
+            serverKey: terms.isCredentialGood ? key : VAPIDKey(), terms: terms)
         let result = await Result { try await body(rig) }
         await client.shutDown()
         try await proxy.stop()
@@ -64,16 +71,25 @@ final class BrowserRig: TransportRig {
         try result.get()
     }
 
-    private init(
-        transport: any PushTransport, service: LocalWebPush, proxy: FaultProxy, client: WebPushClient, browser: BrowserSession,
-        clock: ManualClock, serverKey: VAPIDKey
-    ) {
-        (self.transport, self.service, self.proxy, self.clock) = (transport, service, proxy, clock)
-        (self.client, self.browser, self.serverKey) = (client, browser, serverKey)
+    /// A new certificate, and its authority in a file.
+    private static func identity(trustedBy path: String, names: [String]) throws -> LocalWebPushSettings.Identity {
+        let now = SystemClock().now
+        let authority = try LocalCertificateAuthority.create(now: now)
+        let leaf = try authority.issueServerCertificate(names: names, subject: "test", now: now)
+        try authority.certificatePEM.write(toFile: path, atomically: true, encoding: .utf8)
+        return .init(
+            certificatePEM: leaf.certificatePEM + "\n" + authority.certificatePEM, privateKeyPEM: leaf.privateKeyPEM)
     }
 
-    /// Each push that has no answer has a connection of its own.
-    var heard: Int { proxy.accepted }
+    private init(
+        transport: any PushTransport, service: LocalWebPush, proxy: FaultProxy, client: WebPushClient, browser: BrowserSession,
+        clock: ManualClock, serverKey: VAPIDKey, terms: RigTerms
+    ) {
+        (self.transport, self.service, self.proxy, self.clock) = (transport, service, proxy, clock)
+        (self.client, self.browser, self.serverKey, self.terms) = (client, browser, serverKey, terms)
+    }
+
+    var heard: Int { service.recorder.exchanges.count }
 
     func devices(_ count: Int) async throws -> [DeviceToken] {
         var tokens: [DeviceToken] = []
@@ -112,13 +128,19 @@ final class BrowserRig: TransportRig {
         case .serverError: fault = .serverError
         case .lostAnswer: fault = .closeBeforeAnswer
         case .cutOff: fault = .closeInBody
-        case .orderlyEnd: return false
+        case .orderlyEnd:
+            guard terms.speaksHTTP2 else { return false }
+            fault = .endInOrder
         }
         service.inject(fault, times: times)
         return true
     }
 
-    func silence() { proxy.hold() }
+    func silence() async throws {
+        _ = await transport.send(TransportPromises.batch(try await devices(20), at: self))
+        service.clearRecorder()
+        proxy.hold(toServer: false)
+    }
 
     func slowDown() { proxy.slow(by: .milliseconds(150)) }
 

@@ -26,6 +26,11 @@ struct RigTerms: Sendable {
     var deadline: Duration = .seconds(30)
     /// Whether the service knows the credential of the transport.
     var isCredentialGood = true
+    /// Whether the service speaks HTTP/2, where it may be without.
+    var speaksHTTP2 = true
+    /// By which host the service is reached, and the names in its certificate, where a rig has a choice.
+    var host = "127.0.0.1"
+    var names = ["127.0.0.1"]
 }
 
 /// A transport on its real client, and the local service that it sends to, over real connections.
