@@ -163,6 +163,16 @@ struct ActivityTests {
         _ = try await scene.following()
         let count = try await scene.backend.countAudience("username:alice", for: scene.shop)
         #expect(count.targets == 1)
+        var request = SendRequest(message: "Hello")
+        request.audience = "username:alice"
+        let sent = try await scene.backend.send(request, idempotencyKey: nil, for: scene.shop)
+        try await scene.upkeep.work()
+        let waiting = try await scene.backend.status(of: sent.id, for: scene.shop)
+        #expect(waiting.state == "accepted")
+        #expect(waiting.targets == 1)
+        try await scene.work()
+        let done = try await scene.backend.status(of: sent.id, for: scene.shop)
+        #expect(done.targets == 1)
     }
 
     @Test("a device outside of the audience follows nothing, even if it reports the number")
