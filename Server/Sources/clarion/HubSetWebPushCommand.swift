@@ -3,12 +3,6 @@ import CommandLineSupport
 import PushHub
 import WebPushProtocol
 
-#if canImport(FoundationEssentials)
-    import FoundationEssentials
-#else
-    import Foundation
-#endif
-
 struct HubSetWebPushCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "set-web-push",
@@ -45,12 +39,10 @@ struct HubSetWebPushCommand: AsyncParsableCommand {
 
     private func credential() throws -> HubBrowserCredential {
         let path = keyPath ?? ""
-        guard let data = FileManager.default.contents(atPath: path), data.count <= 1_000 else {
-            throw ValidationError("\(path) cannot be read")
-        }
+        let data = try ContentInput.read(path, limit: 1_000)
         let words = String(decoding: data, as: UTF8.self).split(whereSeparator: \.isWhitespace)
         guard words.count == 1, let key = VAPIDKey(privateText: words[0]) else {
-            throw ValidationError("\(path) is not one key of 43 letters of Base64")
+            throw InputFault("\(path) is not one key of 43 letters of Base64", .badInput)
         }
         return HubBrowserCredential(subject: subject ?? "", publicKey: key.publicText, privateKey: key.privateText)
     }
