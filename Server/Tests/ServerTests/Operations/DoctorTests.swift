@@ -42,11 +42,15 @@ struct DoctorTests {
         #expect(bad["data directory"]?.verdict == .bad)
     }
 
-    @Test("without a signing key it says that nothing can be pushed")
+    @Test("without a signing key it says whom the node pushes to")
     func credential() async {
         let finding = await findings(SettingsFixture(), names: ["signing key"])["signing key"]
         #expect(finding?.verdict == .notice)
         #expect(finding?.remedy != nil)
+        #expect(finding?.found == "there is none, so the node pushes to no device")
+        let keys = ["CLARION_WEB_PUSH_SUBJECT": "mailto:a@example.com", "CLARION_WEB_PUSH_KEYS": Settings.WebPush.newKey()]
+        let browsers = await findings(SettingsFixture(environment: keys), names: ["signing key"])["signing key"]
+        #expect(browsers?.found == "there is none, so the node pushes to browsers alone")
     }
 
     private static let credential = [
