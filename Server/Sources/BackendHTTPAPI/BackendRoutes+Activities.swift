@@ -32,7 +32,7 @@ extension BackendRoutes {
             let id = try call.objectID()
             let change = try await call.request.readJSON(
                 ActivityChange.self, known: FieldNames.activityChange, limits: options.json)
-            return try .json(await backend.changeActivity(id, change, for: call.principal))
+            return try .json(await backend.changeActivity(id, change, idempotencyKey: call.idempotencyKey(), for: call.principal))
         }
         add(.delete, "activities/{id}", for: .recall, to: router) { call in
             _ = try call.query()

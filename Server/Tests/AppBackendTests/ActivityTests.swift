@@ -473,7 +473,7 @@ struct ActivityTests {
         ("attributes", { $0.attributes = .text("x") }), ("staleAt", { $0.staleAt = Timestamp(milliseconds: 1) }),
         ("staleAt", { $0.staleAt = Timestamp(milliseconds: 1_800_000_000_000_000) }),
         ("staleAt", { $0.staleAt = Timestamp(milliseconds: .min) }), ("staleAt", { $0.staleAt = Timestamp(milliseconds: .max) }),
-        ("start", { $0.start = "later" }),
+        ("start", { $0.start = "later" }), ("channel: ", { $0.channel = 0 }), ("channel: ", { $0.channel = -3 }),
         ("state", { $0.state = .object([ActivityKey.revision: .integer(1)]) }),
         ("clarionPicture", { $0.state = .object([ActivityKey.picture: .text("nonsense")]) }),
         ("clarionPicture", { $0.state = .object([ActivityKey.picture: .number(1.5)]) }),

@@ -138,6 +138,8 @@ public struct ActivityContent: Hashable, Sendable, StoredAsText {
     public var relevance: Double?
     public var priority: Int
     public var dismissAt: Timestamp?
+    /// Those of the last changes, the newest last.
+    public var changeKeys: [IdempotencyKey]?
 
     /// Creates a content.
     public init(
@@ -150,6 +152,23 @@ public struct ActivityContent: Hashable, Sendable, StoredAsText {
         self.relevance = relevance
         self.priority = priority
         self.dismissAt = dismissAt
+    }
+
+    /// The keys of so many changes are kept. A caller repeats a change within seconds, when its answer was lost.
+    private static let keyLimit = 8
+
+    /// Whether a change with the key was made. Throws `idempotency-mismatch` where it was another one.
+    func isRepeated(_ key: IdempotencyKey) throws(ServiceError) -> Bool {
+        guard let known = changeKeys?.first(where: { $0.key == key.key }) else { return false }
+        guard known.digest == key.digest else {
+            throw ServiceError(.idempotencyMismatch, "this Idempotency-Key was used for another request")
+        }
+        return true
+    }
+
+    /// Keeps the key of a change beside those of the changes before.
+    mutating func keep(_ key: IdempotencyKey?, beside former: [IdempotencyKey]?) {
+        changeKeys = key.map { (former ?? []).suffix(Self.keyLimit - 1) + [$0] } ?? former
     }
 }
 
