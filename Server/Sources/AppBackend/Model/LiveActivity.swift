@@ -35,6 +35,8 @@ public struct LiveActivity: Hashable, Sendable {
     public static let afterlife: Duration = .seconds(4 * 3600)
     /// For so long after its end a push is trusted to bring the end to a device.
     public static let endDelivery: Duration = .seconds(60)
+    /// So many of one app a device shows in practice (Reference/LiveActivities.md#1-2).
+    public static let shownAtOnce = 5
     /// The most that are active for one owner.
     public static let limit = 1_000
 
@@ -199,6 +201,8 @@ public struct DeviceActivityFacts: Hashable, Sendable {
     public var startTokenSystem: String?
     /// Whether the device reported anything of Live Activities.
     public var hasReported: Bool
+    /// How many other activities the device shows.
+    public var others = 0
 
     /// Creates facts.
     public init(
