@@ -1,8 +1,11 @@
 import APNsEmulation
+import APNsProtocol
+import AppBackend
 import Crypto
 import Foundation
 import Logging
 import NIOPosix
+import RichPushModel
 import Testing
 
 @testable import ServerOperations
@@ -185,5 +188,15 @@ struct DoctorTests {
         #expect(reference["settings"]?.found.hasPrefix("0 differ") == true)
         let changed = SettingsFixture(arguments: ["--listen-port", "8080"], file: "log-level: debug\ncontent-limit: 25MB")
         #expect(await findings(changed, names: ["settings"])["settings"]?.found.hasPrefix("1 differ") == true)
+    }
+
+    @Test("a missing answer has the same words at the doctor as where a send waits for it")
+    func words() {
+        #expect(APNsFailure.allCases.allSatisfy { !$0.sentence.contains($0.rawValue) || !$0.rawValue.contains("-") })
+        let said = APNsFailure.allCases.filter { SendStatus.Waiting(cause: "push-service", reason: $0.rawValue).words != $0.rawValue }
+        #expect(said.count == 9)
+        for failure in said {
+            #expect(SendStatus.Waiting(cause: "push-service", reason: failure.rawValue).words == failure.sentence)
+        }
     }
 }
