@@ -182,7 +182,8 @@ extension VAPIDIdentity {
         guard let identity = VAPIDIdentity(subject: credential.subject, keys: keys) else {
             throw ServiceError(
                 .invalidField,
-                "the subject is mailto: with an address, or an https address, at a public host: Apple refuses localhost and the like")
+                "the subject is mailto: with an address, or an https address, at a public host: Apple refuses localhost and the like"
+            )
         }
         self = identity
     }

@@ -18,7 +18,9 @@ struct HubSetWebPushCommand: AsyncParsableCommand {
     @Option(help: "Where a private VAPID key lies, as clarion web-push-key prints it.")
     var keyPath: String?
 
-    @Option(help: "Where the operator of a push service reaches you: mailto: with an address, or an https address, at a public host.")
+    @Option(
+        help: "Where the operator of a push service reaches you: mailto: with an address, or an https address, at a public host."
+    )
     var subject: String?
 
     @Flag(help: "Remove the hub's own keys, so that the node's hold again.")
@@ -31,7 +33,8 @@ struct HubSetWebPushCommand: AsyncParsableCommand {
         guard remove == (subject == nil) else { throw ValidationError("--subject belongs to --key-path") }
         guard subject.map(VAPIDIdentity.isSubject) ?? true else {
             throw ValidationError(
-                "--subject is mailto: with an address, or an https address, at a public host: Apple refuses localhost and the like")
+                "--subject is mailto: with an address, or an https address, at a public host: Apple refuses localhost and the like"
+            )
         }
     }
 

@@ -38,7 +38,9 @@ struct ActivityExplanationTests {
         let scene = try await ActivityScene()
         let (phone, bobs) = (try await scene.phone("alice"), try await scene.phone("bob"))
         let old = try await scene.start(to: "username:alice || username:bob")
-        let new = try await scene.start(to: "username:alice") { $0.attributes = .object([ActivityKey.replaces: .integer(old.id)]) }
+        let new = try await scene.start(to: "username:alice") {
+            $0.attributes = .object([ActivityKey.replaces: .integer(old.id)])
+        }
         try await scene.work()
         // The app has ended the one before.
         for (device, ids) in [(phone, [new.id]), (bobs, [])] {

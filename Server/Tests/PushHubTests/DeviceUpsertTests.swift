@@ -77,7 +77,10 @@ struct DeviceUpsertTests {
         for detail in found {
             if let reason { #expect(detail?.contains(reason) == true, "\(detail ?? "")") } else { #expect(detail == nil) }
         }
-        #expect(try !isRefused { $0.platform = .adm; $0.handle = token })
+        #expect(
+            try !isRefused {
+                $0.platform = .adm; $0.handle = token
+            })
     }
 
     @Test("an endpoint in a network that the operator names is taken, also by http")

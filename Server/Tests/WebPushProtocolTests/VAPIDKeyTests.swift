@@ -56,7 +56,8 @@ struct VAPIDKeyTests {
         arguments: [
             "", "push@example.com", "mailto:", "mailto:a@b", "mailto:a b@example.com", "https://localhost", "http://example.com",
             #"mailto:"a"@example.com"#, "https://127.0.0.1/", "https://10.0.0.1/contact", "https://[::1]/", "https://127.1",
-            "https://push.localhost", "https://printer.local/", "mailto:a@127.0.0.1", "mailto:a@app.localhost", "https://example.",
+            "https://push.localhost", "https://printer.local/", "mailto:a@127.0.0.1", "mailto:a@app.localhost",
+            "https://example.",
             "https://a@example.com",
         ])
     func subjects(text: String) { #expect(VAPIDIdentity(subject: text, keys: [VAPIDKey()]) == nil) }

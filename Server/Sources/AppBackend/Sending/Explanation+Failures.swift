@@ -41,7 +41,9 @@ extension ExplanationFacts {
                 next: "It goes on by itself when APNs takes pushes again.")
         }
         let (cause, next) = hindrance(wait.reason)
-        return .init(cause, "The send waits for an operator: \(SendStatus.Waiting.words(of: wait.reason)).", at: telemetry.startedAt, next: next)
+        return .init(
+            cause, "The send waits for an operator: \(SendStatus.Waiting.words(of: wait.reason)).", at: telemetry.startedAt,
+            next: next)
     }
 
     /// The send ended before every device had its turn.

@@ -290,9 +290,11 @@ struct SettingsRulesTests {
             ("https://oauth2.googleapis.com/token", "", true), ("https://accounts.google.com/o/oauth2/token", "", true),
             ("https://oauth2.googleapis.com/token", "fcm-host: localhost\nfcm-port: 8444", true),
             ("https://localhost:8444/token", "fcm-host: localhost\nfcm-port: 8444", true),
-            ("https://localhost:8444/token", "", false), ("https://localhost/token", "fcm-host: localhost\nfcm-port: 8444", false),
+            ("https://localhost:8444/token", "", false),
+            ("https://localhost/token", "fcm-host: localhost\nfcm-port: 8444", false),
             ("https://evilgoogleapis.com/token", "", false), ("http://oauth2.googleapis.com:443/token", "", false),
-            ("https://oauth2.googleapis.com.example.org/token", "", false), ("https://oauth2.googleapis.com:444/token", "", false),
+            ("https://oauth2.googleapis.com.example.org/token", "", false),
+            ("https://oauth2.googleapis.com:444/token", "", false),
             ("token", "", false),
         ])
     func tokenURL(url: String, file: String, isTaken: Bool) throws {
