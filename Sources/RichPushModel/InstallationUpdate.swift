@@ -62,8 +62,8 @@ public struct InstallationAnswer: Hashable, Sendable, Codable {
     public var credentialExpiresAt: Timestamp?
     /// The name of the signed-in user as stored.
     public var user: String
-    /// The environments of APNs, `sandbox` and `production`, that the server's credential is for; absent when it cannot say. A
-    /// device token of another is refused by APNs.
+    /// The environments of APNs, `sandbox` and `production`, that the server's credential is for; absent when it cannot say,
+    /// and for a device that is not Apple's. A device token of another is refused by APNs.
     public var environments: [String]?
 
     /// Creates an answer.

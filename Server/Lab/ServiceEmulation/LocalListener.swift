@@ -57,7 +57,7 @@ public final class LocalListener<Failure: LocalListenerError>: Sendable {
         let bootstrap = bootstrap(isOpen, try prepare())
         let server: any Channel
         do { server = try await bootstrap.bind(host: host, port: port).get() } catch {
-            throw .cannotListen(host: host, port: port, cause: "\(error)")
+            throw .cannotListen(host: host, port: port, cause: ListenCause.text(of: error))
         }
         let isShutDown = state.withLock { state in
             state.server = server

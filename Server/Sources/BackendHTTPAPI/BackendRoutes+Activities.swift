@@ -32,7 +32,7 @@ extension BackendRoutes {
             let id = try call.objectID()
             let change = try await call.request.readJSON(
                 ActivityChange.self, known: FieldNames.activityChange, limits: options.json)
-            return try .json(await backend.changeActivity(id, change, for: call.principal))
+            return try .json(await backend.changeActivity(id, change, idempotencyKey: call.idempotencyKey(), for: call.principal))
         }
         add(.delete, "activities/{id}", for: .recall, to: router) { call in
             _ = try call.query()
@@ -70,11 +70,11 @@ extension BackendRoutes {
             let limit = try query.number("limit", in: 1...RichPushBackend.channelPageLimit)
             return try .json(await backend.channels(before: query["before"], limit: limit, for: call.principal))
         }
-        add(.get, "channels/others", for: .changeHubs, to: router) { call in
+        add(.get, "channels/others", for: .manageForeignChannels, to: router) { call in
             _ = try call.query()
             return try .json(await backend.otherChannels(for: call.principal))
         }
-        add(.delete, "channels/others", for: .changeHubs, to: router) { call in
+        add(.delete, "channels/others", for: .manageForeignChannels, to: router) { call in
             guard let channel = try call.query("apnsChannel")["apnsChannel"] else {
                 throw ServiceError(.invalidField, "apnsChannel: it must name a channel")
             }

@@ -17,11 +17,19 @@ package enum CommandLineProgram {
         do { command = try root.parseAsRoot() } catch { root.exit(withError: error) }
         do {
             if var command = command as? any AsyncParsableCommand { try await command.run() } else { try command.run() }
-        } catch let error as ValidationError {
-            Terminal.note("clarion: \(error.message)")
-            root.exit(withError: ExitCode.validationFailure)
         } catch {
-            root.exit(withError: error)
+            guard let complaint = complaint(about: error) else { root.exit(withError: error) }
+            Terminal.note("clarion: \(complaint.sentence)")
+            root.exit(withError: complaint.exitCode)
+        }
+    }
+
+    /// The sentence of what a command found out, and the code with which the program ends. `nil` for what the library prints.
+    static func complaint(about error: any Error) -> (sentence: String, exitCode: ExitCode)? {
+        switch error {
+        case let error as ValidationError: (error.message, .validationFailure)
+        case let fault as InputFault: (fault.sentence, fault.exitCode)
+        default: nil
         }
     }
 }

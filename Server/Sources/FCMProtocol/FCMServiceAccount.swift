@@ -20,6 +20,9 @@ public struct FCMServiceAccount: Sendable {
     public let tokenURL: String
     private let key: _RSA.Signing.PrivateKey
 
+    /// The key as PEM. A secret: never print it.
+    public var privateKey: String { key.pkcs8PEMRepresentation }
+
     /// Reads the key file that the Firebase console gives.
     ///
     /// - Parameters:

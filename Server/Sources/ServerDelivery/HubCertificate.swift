@@ -180,7 +180,10 @@ extension VAPIDIdentity {
         }
         let keys = [key] + former.filter { $0.id != key.id }
         guard let identity = VAPIDIdentity(subject: credential.subject, keys: keys) else {
-            throw ServiceError(.invalidField, "the subject is mailto: with an address, or an https address")
+            throw ServiceError(
+                .invalidField,
+                "the subject is mailto: with an address, or an https address, at a public host: Apple refuses localhost and the like"
+            )
         }
         self = identity
     }

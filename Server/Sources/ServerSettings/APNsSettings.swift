@@ -86,7 +86,7 @@ extension Settings {
 }
 
 extension Settings.APNs {
-    /// The credential for APNs; without it nothing can be pushed. `key` holds the text of the file that `keyPath` names.
+    /// The credential for APNs; without it nothing is pushed to Apple's devices. `key` holds the text of the file that `keyPath` names.
     public var credential: Settings.Credential? {
         get {
             guard let topic = self.topic, let teamID = self.teamID, let keyID = self.keyID, let key = self.key else { return nil }

@@ -52,6 +52,22 @@ extension Settings.FCM {
 extension Settings.FCM {
     /// Where the account of a hub gets its access tokens: a key that is for Google is shown to no other host, and the other way round.
     package var hubTokenURL: String { self.host == nil ? FCMServiceAccount.googleTokenURL : endpoint + "/token" }
+
+    /// Why the account of a hub cannot be one whose key names this place for access tokens; `nil` when it can. What the account signs is shown
+    /// to Google, or to the host that the operator has named, and never to a host that only a key file names.
+    package func refusal(ofTokenURL url: String) -> String? {
+        guard let place = OutboundAddress(url) else { return "token_uri is not an address with https" }
+        let isGoogle = place.port == 443 && Self.tokenHosts.contains { place.host == $0 || place.host.hasSuffix(".\($0)") }
+        let isNamed = place.host == self.host?.lowercased() && place.port == self.port
+        guard place.isSecure, isGoogle || isNamed else {
+            return "token_uri names \(place.host):\(place.port), and this server asks \(hubTokenURL) for access tokens; "
+                + "a service other than Google's is named with the settings fcm-host and fcm-port"
+        }
+        return nil
+    }
+
+    /// Google's, of which older keys name others.
+    private static let tokenHosts = ["googleapis.com", "accounts.google.com"]
 }
 
 extension SettingsResolver {

@@ -158,6 +158,17 @@ extension SettingsResolver {
     }
 }
 
+extension Settings {
+    /// What the node has a credential for, in words. Hubs may have credentials of their own.
+    package var pushedPlatforms: [String] {
+        [
+            ("Apple's devices", self.apns.credential != nil), ("Android", self.fcm.account != nil),
+            ("browsers", self.webPush.identity != nil),
+        ]
+        .filter(\.1).map(\.0)
+    }
+}
+
 /// What a node does of all that nodes do.
 public enum NodeRole: String, Hashable, Sendable, CaseIterable {
     /// Everything.

@@ -8,7 +8,7 @@ public enum IntakeStorePromises {
     /// Every promise.
     public static let all: [StoragePromise<HubStorage>] = [
         keepsASend, schedules, repeatsAnAnswer, scopesKeys, cancelsOnce, cancelsByKey, closesKeys, keepsTests, countsByIndex,
-        sweeps,
+        countsItsKind, sweeps,
     ]
 
     private static let keepsASend = StoragePromise<HubStorage>("a send is accepted and can be asked for") { storage in
@@ -130,6 +130,28 @@ public enum IntakeStorePromises {
         }
         #expect(try await storage.intake.audienceSize(nil, in: Sample.hub, limit: 100) == 6)
         #expect(try await storage.intake.audienceSize(nil, in: Sample.hub, limit: 4) == 4)
+    }
+
+    private static let countsItsKind = StoragePromise<HubStorage>(
+        "the targets of a send are the records of its kind, and a hub's records are counted without the tokens of activities"
+    ) { storage in
+        for number in 0..<3 {
+            var request = try Sample.device("d\(number)", handle: number, tags: ["all"] + (number == 0 ? ["first"] : []))
+            request.tokens = [.init(.activity(id: "7"), handle: Sample.handle(90 + number), reportedAt: Sample.start)]
+            _ = try await storage.devices.upsert(request, in: Sample.hub, at: Sample.start)
+        }
+        let (own, token) = (SendFormat.native(.apns), SendFormat.native(InstallationToken.Kind.activity(id: "7").platform))
+        for (text, formats, count) in [
+            ("all", [own], 3), ("all", [token], 3), ("all", [own, token], 6), ("all && !first", [own], 2),
+            ("first || all", [own], 3), ("all", [.template], 0), ("none", [own], 0),
+        ] as [(String, [SendFormat], Int)] {
+            let query = try await storage.intake.compile(
+                try TagExpression(parsing: text), in: Sample.hub, limit: 100, counting: []
+            ).query
+            let found = try await storage.intake.targets(of: query, as: formats, in: Sample.hub, at: Sample.start)
+            #expect(found == count, "\(text) \(formats.map(\.text))")
+        }
+        #expect(try await storage.devices.count(in: Sample.hub) == 3)
     }
 
     private static let sweeps = StoragePromise<HubStorage>("a sweep removes what ended long ago and nothing else") { storage in

@@ -1,5 +1,6 @@
 import Crypto
 import RichPushModel
+import SharedAccess
 import Synchronization
 import WireText
 
@@ -74,7 +75,7 @@ public struct VAPIDIdentity: Sendable {
     public let keys: [VAPIDKey]
 
     /// Creates an identity. `nil` without a key, and for a subject that push services refuse: it is `mailto:` with an address or `https:` with a
-    /// host.
+    /// host, which others can reach.
     public init?(subject: String, keys: [VAPIDKey]) {
         guard !keys.isEmpty, Self.isSubject(subject) else { return nil }
         (self.subject, self.keys) = (subject, keys)
@@ -87,10 +88,19 @@ public struct VAPIDIdentity: Sendable {
         }
         if text.hasPrefix("mailto:") {
             let parts = text.dropFirst(7).split(separator: "@", omittingEmptySubsequences: false)
-            return parts.count == 2 && parts.allSatisfy { !$0.isEmpty } && parts[1].contains(".")
+            return parts.count == 2 && parts.allSatisfy { !$0.isEmpty } && isPublic(host: String(parts[1]))
         }
-        let host = text.dropFirst(8).prefix { $0 != "/" }
-        return text.hasPrefix("https://") && host.contains(".")
+        // What stands behind # is no part of the place.
+        guard let address = OutboundAddress(String(text.prefix { $0 != "#" })) else { return false }
+        return address.isSecure && isPublic(host: address.host)
+    }
+
+    /// Whether others can reach a host by this name or address, as far as that shows.
+    private static func isPublic(host: String) -> Bool {
+        if AddressRange.bytes(ofAddress: host) != nil { return AddressRange.isPublic(host) }
+        let labels = host.lowercased().split(separator: ".", omittingEmptySubsequences: false)
+        guard labels.count > 1, labels.allSatisfy({ !$0.isEmpty }), let last = labels.last else { return false }
+        return last.contains(where: \.isLetter) && !["localhost", "local", "internal", "invalid", "test"].contains(last)
     }
 
     /// The keys that a browser may have subscribed with, the likeliest first: its own, or all where it names none. Empty when its own is not

@@ -80,11 +80,9 @@ private struct AuditVerifyCommand: AsyncParsableCommand {
 
     func run() async throws {
         let foreign = try checkpoint.map { path in
-            guard let text = FileManager.default.contents(atPath: path).map({ String(decoding: $0, as: UTF8.self) }) else {
-                throw ValidationError("--checkpoint: \(path) cannot be read")
-            }
+            let text = String(decoding: try ContentInput.read(path), as: UTF8.self)
             guard let checkpoint = AuditCheckpoint(note: text) else {
-                throw ValidationError("--checkpoint: \(path) is not the note of a checkpoint")
+                throw InputFault("--checkpoint: \(path) is not the note of a checkpoint", .badInput)
             }
             return checkpoint
         }

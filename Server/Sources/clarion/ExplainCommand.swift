@@ -8,7 +8,8 @@ struct ExplainCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "explain", abstract: "Say why a user got a notification, or did not.",
         discussion: """
-            For an admin, an auditor, or a key with the scope status. The first line decides; one line for each device follows.
+            For an admin, an auditor, or a key with the scope status. The first line decides; one line for each device follows. It ends with 1 \
+            when there is no such user or send.
             """)
 
     @Argument(help: "The id of the send.")
@@ -36,6 +37,7 @@ struct ExplanationArguments: ParsableArguments {
             let found = try await client.answer(
                 to: HTTPClientRequest(url: client.address + APIRoute.prefix + "/explain" + query), as: Explanation.self)
             try show(found)
+            if found.isOfUnknown { throw ExitCode.failure }
         }
     }
 

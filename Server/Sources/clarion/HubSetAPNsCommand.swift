@@ -2,12 +2,6 @@ import ArgumentParser
 import CommandLineSupport
 import PushHub
 
-#if canImport(FoundationEssentials)
-    import FoundationEssentials
-#else
-    import Foundation
-#endif
-
 struct HubSetAPNsCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "set-apns",
@@ -60,20 +54,16 @@ struct HubSetAPNsCommand: AsyncParsableCommand {
 
     private func credential() throws -> HubAPNsCredential {
         if let keyPath, let keyID, let teamID {
-            let key = String(decoding: try Self.read(keyPath), as: UTF8.self)
+            let key = String(decoding: try ContentInput.read(keyPath, limit: Self.fileLimit), as: UTF8.self)
             return HubAPNsCredential(
                 identity: .token(key: key, keyID: keyID, teamID: teamID), topic: topic, environment: environment)
         }
         let password = withPassword ? try Terminal.askPassword("Password of the certificate:").reveal() : nil
         return HubAPNsCredential(
-            identity: .certificate(data: try Self.read(certificatePath ?? ""), password: password), topic: topic,
-            environment: environment)
+            identity: .certificate(
+                data: Array(try ContentInput.read(certificatePath ?? "", limit: Self.fileLimit)), password: password),
+            topic: topic, environment: environment)
     }
 
-    private static func read(_ path: String) throws -> [UInt8] {
-        guard let data = FileManager.default.contents(atPath: path), data.count <= 1_000_000 else {
-            throw ValidationError("\(path) cannot be read")
-        }
-        return Array(data)
-    }
+    private static let fileLimit = 1_000_000
 }

@@ -1,12 +1,8 @@
 import ArgumentParser
 import CommandLineSupport
 import PushHub
-
-#if canImport(FoundationEssentials)
-    import FoundationEssentials
-#else
-    import Foundation
-#endif
+import ServerOperations
+import ServiceErrors
 
 struct HubSetFCMCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
@@ -24,39 +20,21 @@ struct HubSetFCMCommand: AsyncParsableCommand {
 
     @OptionGroup var node: NodeArguments
 
-    /// What is taken of the file. Access tokens come from Google's endpoint.
-    private struct KeyFile: Decodable {
-        var project_id: String
-        var client_email: String
-        var private_key: String
-        var private_key_id: String?
-        var type: String?
-
-        static let expectedType = "service_account"
-    }
-
     func validate() throws {
         guard remove != (keyPath != nil) else { throw ValidationError("give --key-path or --remove") }
     }
 
     func run() async throws {
         let hubs = try node.hubs()
-        try await hubs.setCredential(remove ? .remove(.fcmv1) : .set(.fcm(credential())), of: name)
+        try await hubs.setCredential(remove ? .remove(.fcmv1) : .set(.fcm(credential(for: hubs))), of: name)
         print(remove ? "hub \(name) uses the node's account for Android" : "hub \(name) has an account for Android of its own")
     }
 
-    private func credential() throws -> HubFCMCredential {
+    private func credential(for hubs: HubAdministration) throws -> HubFCMCredential {
         let path = keyPath ?? ""
-        guard let data = FileManager.default.contents(atPath: path), data.count <= 100_000 else {
-            throw ValidationError("\(path) cannot be read")
+        let file = try ContentInput.read(path, limit: 100_000)
+        do throws(ServiceError) { return try hubs.credential(inKeyFile: Array(file)) } catch {
+            throw InputFault("\(path): \(error.detail ?? "it is no key of a service account")", .badInput)
         }
-        guard let file = try? JSONDecoder().decode(KeyFile.self, from: data) else {
-            throw ValidationError("\(path) is no key of a service account: it needs project_id, client_email and private_key")
-        }
-        guard file.type ?? KeyFile.expectedType == KeyFile.expectedType else {
-            throw ValidationError("\(path) is no key of a service account: its type is not \(KeyFile.expectedType)")
-        }
-        return HubFCMCredential(
-            projectID: file.project_id, clientEmail: file.client_email, privateKey: file.private_key, keyID: file.private_key_id)
     }
 }

@@ -3,12 +3,6 @@ import CommandLineSupport
 import PushHub
 import WebPushProtocol
 
-#if canImport(FoundationEssentials)
-    import FoundationEssentials
-#else
-    import Foundation
-#endif
-
 struct HubSetWebPushCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "set-web-push",
@@ -24,7 +18,9 @@ struct HubSetWebPushCommand: AsyncParsableCommand {
     @Option(help: "Where a private VAPID key lies, as clarion web-push-key prints it.")
     var keyPath: String?
 
-    @Option(help: "Where the operator of a push service reaches you: mailto: with an address, or an https address.")
+    @Option(
+        help: "Where the operator of a push service reaches you: mailto: with an address, or an https address, at a public host."
+    )
     var subject: String?
 
     @Flag(help: "Remove the hub's own keys, so that the node's hold again.")
@@ -35,6 +31,11 @@ struct HubSetWebPushCommand: AsyncParsableCommand {
     func validate() throws {
         guard remove != (keyPath != nil) else { throw ValidationError("give --key-path or --remove") }
         guard remove == (subject == nil) else { throw ValidationError("--subject belongs to --key-path") }
+        guard subject.map(VAPIDIdentity.isSubject) ?? true else {
+            throw ValidationError(
+                "--subject is mailto: with an address, or an https address, at a public host: Apple refuses localhost and the like"
+            )
+        }
     }
 
     func run() async throws {
@@ -45,12 +46,10 @@ struct HubSetWebPushCommand: AsyncParsableCommand {
 
     private func credential() throws -> HubBrowserCredential {
         let path = keyPath ?? ""
-        guard let data = FileManager.default.contents(atPath: path), data.count <= 1_000 else {
-            throw ValidationError("\(path) cannot be read")
-        }
+        let data = try ContentInput.read(path, limit: 1_000)
         let words = String(decoding: data, as: UTF8.self).split(whereSeparator: \.isWhitespace)
         guard words.count == 1, let key = VAPIDKey(privateText: words[0]) else {
-            throw ValidationError("\(path) is not one key of 43 letters of Base64")
+            throw InputFault("\(path) is not one key of 43 letters of Base64", .badInput)
         }
         return HubBrowserCredential(subject: subject ?? "", publicKey: key.publicText, privateKey: key.privateText)
     }

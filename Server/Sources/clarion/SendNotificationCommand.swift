@@ -200,11 +200,9 @@ struct SendNotificationCommand: AsyncParsableCommand {
     }
 
     private static func translations(in path: String) throws -> [SendTranslation] {
-        guard let data = FileManager.default.contents(atPath: path) else {
-            throw ValidationError("--translations: \(path) cannot be read")
-        }
+        let data = try ContentInput.read(path)
         do { return try JSONDecoder().decode([SendTranslation].self, from: data) } catch let error as DecodingError {
-            throw ValidationError("--translations: \(path): \(error.place)")
+            throw InputFault("--translations: \(path): \(error.place)", .badInput)
         }
     }
 
@@ -279,13 +277,13 @@ extension DecodingError {
     }
 }
 
-/// The bytes of a content that was named on the command line; `-` is standard input.
+/// The bytes of a file that was named on the command line; `-` is standard input.
 enum ContentInput {
     /// More than every server takes by default, so that a pipe without an end is noticed.
     private static let pipeLimit = 1 << 30
 
-    /// Maps a file, or reads standard input to its end. Throws when there is nothing, or when a pipe has more than 1 GiB.
-    static func read(_ path: String) throws(InputFault) -> Data {
+    /// Maps a file, or reads standard input to its end. Throws when there is nothing, or more than the limit or 1 GiB from a pipe.
+    static func read(_ path: String, limit: Int = .max) throws(InputFault) -> Data {
         let content: Data
         do {
             content = try path == "-" ? piped() : Data(contentsOf: URL(filePath: path), options: .alwaysMapped)
@@ -295,6 +293,7 @@ enum ContentInput {
             throw InputFault("\(path == "-" ? "standard input" : path) cannot be read", .noInput)
         }
         guard !content.isEmpty else { throw InputFault("\(path == "-" ? "standard input" : path) is empty", .badInput) }
+        guard content.count <= limit else { throw InputFault("\(path) has more than \(limit) bytes", .badInput) }
         return content
     }
 

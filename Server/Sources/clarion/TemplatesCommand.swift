@@ -74,10 +74,10 @@ struct TemplatesCommand: AsyncParsableCommand {
         var replaces: Int?
 
         func run() async throws {
-            guard let data = FileManager.default.contents(atPath: file) else { throw ValidationError("\(file) cannot be read") }
+            let data = try ContentInput.read(file)
             var request: MessageTemplateRequest
             do { request = try JSONDecoder().decode(MessageTemplateRequest.self, from: data) } catch let error as DecodingError {
-                throw ValidationError("\(file): \(error.place)")
+                throw InputFault("\(file): \(error.place)", .badInput)
             }
             request.replaces = replaces
             let asked = request

@@ -2,12 +2,6 @@ import ArgumentParser
 import CommandLineSupport
 import WebPushProtocol
 
-#if canImport(FoundationEssentials)
-    import FoundationEssentials
-#else
-    import Foundation
-#endif
-
 struct WebPushKeyCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "web-push-key", abstract: "Make a VAPID key, with which the server pushes to browsers.",
@@ -27,10 +21,11 @@ struct WebPushKeyCommand: ParsableCommand {
             Terminal.note("The public half, with which pages subscribe: \(key.publicText)")
             return Terminal.say(key.privateText)
         }
-        guard let data = FileManager.default.contents(atPath: show) else { throw ValidationError("\(show) cannot be read") }
-        for (number, word) in String(decoding: data, as: UTF8.self).split(whereSeparator: \.isWhitespace).enumerated() {
+        let words = String(decoding: try ContentInput.read(show), as: UTF8.self).split(whereSeparator: \.isWhitespace)
+        guard !words.isEmpty else { throw InputFault("\(show) holds no key", .badInput) }
+        for (number, word) in words.enumerated() {
             guard let key = VAPIDKey(privateText: word) else {
-                throw ValidationError("\(show): word \(number + 1) is no key of 43 letters of Base64")
+                throw InputFault("\(show): word \(number + 1) is no key of 43 letters of Base64", .badInput)
             }
             Terminal.say(key.publicText)
         }

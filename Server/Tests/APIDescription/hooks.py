@@ -142,7 +142,7 @@ RIGHT_REFUSALS = [
     "state: it must be an object without clarion",
     "sound: it must be the name of a sound file of the app, at most 64 bytes",
     "style: a silent push carries neither sound nor badge",
-    "the body: it must have a state, an alert, or",
+    "the body: it must have a state, an alert, staleAt, relevance, or",
     "the certificate cannot be read",
     "the file is neither PEM nor PKCS #12",
     "the signing key: ",

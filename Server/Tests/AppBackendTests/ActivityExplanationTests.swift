@@ -24,6 +24,58 @@ struct ActivityExplanationTests {
         let (_, activity) = try await scene.following()
         #expect(try await cause(activity.id, scene, user: "zoe") == "unknown-user")
         #expect(try await cause(999, scene) == "unknown-activity")
+        let root = try await scene.test.admin()
+        func isOfUnknown(_ id: Int64, _ user: String) async throws -> Bool {
+            try await scene.backend.explain(activity: id, toUser: user, for: root).isOfUnknown
+        }
+        #expect(try await isOfUnknown(activity.id, "zoe"))
+        #expect(try await isOfUnknown(999, "alice"))
+        #expect(try await !isOfUnknown(activity.id, "alice"))
+    }
+
+    @Test("an activity that another one replaced is explained by that one, for those who get it")
+    func replaced() async throws {
+        let scene = try await ActivityScene()
+        let (phone, bobs) = (try await scene.phone("alice"), try await scene.phone("bob"))
+        let old = try await scene.start(to: "username:alice || username:bob")
+        let new = try await scene.start(to: "username:alice") {
+            $0.attributes = .object([ActivityKey.replaces: .integer(old.id)])
+        }
+        try await scene.work()
+        // The app has ended the one before.
+        for (device, ids) in [(phone, [new.id]), (bobs, [])] {
+            let entries = ids.map { ActivityReport.Entry(id: $0, state: "active", token: "0A0B", revision: 1) }
+            var report = device.report
+            report.activities = entries
+            _ = try await scene.backend.reportActivities(report, of: device.installation, for: try #require(device.principal))
+        }
+        let found = try await finding(old.id, scene)
+        #expect(found.cause == "activity-over")
+        #expect(found.sentence.contains("Activity \(new.id) takes its place"))
+        #expect(try await cause(old.id, scene, user: "bob") == "activity-start-accepted")
+        #expect(try await cause(new.id, scene) == "activity-shown")
+    }
+
+    @Test("a start beside five activities that a device shows may have been dropped")
+    func sixth() async throws {
+        let scene = try await ActivityScene()
+        let phone = try await scene.phone("alice")
+        var shown: [Int64] = []
+        for _ in 0..<5 { shown.append(try await scene.start().id) }
+        let last = try await scene.start()
+        try await scene.work()
+        func report(_ ids: [Int64]) async throws {
+            var report = phone.report
+            report.activities = ids.map { .init(id: $0, state: "active", token: "0A0\($0)", revision: 1) }
+            _ = try await scene.backend.reportActivities(report, of: phone.installation, for: try #require(phone.principal))
+        }
+        try await report(Array(shown.dropLast()))
+        #expect(try await !finding(last.id, scene).sentence.contains("other activities"))
+        try await report(shown)
+        let found = try await finding(last.id, scene)
+        #expect(found.cause == "activity-start-accepted")
+        #expect(found.sentence.contains("5 other activities of the app"))
+        #expect(try await cause(shown[0], scene) == "activity-shown")
     }
 
     @Test("without a device in the audience, the explanation says what is missing")

@@ -163,6 +163,16 @@ struct ActivityTests {
         _ = try await scene.following()
         let count = try await scene.backend.countAudience("username:alice", for: scene.shop)
         #expect(count.targets == 1)
+        var request = SendRequest(message: "Hello")
+        request.audience = "username:alice"
+        let sent = try await scene.backend.send(request, idempotencyKey: nil, for: scene.shop)
+        try await scene.upkeep.work()
+        let waiting = try await scene.backend.status(of: sent.id, for: scene.shop)
+        #expect(waiting.state == "accepted")
+        #expect(waiting.targets == 1)
+        try await scene.work()
+        let done = try await scene.backend.status(of: sent.id, for: scene.shop)
+        #expect(done.targets == 1)
     }
 
     @Test("a device outside of the audience follows nothing, even if it reports the number")
@@ -463,7 +473,7 @@ struct ActivityTests {
         ("attributes", { $0.attributes = .text("x") }), ("staleAt", { $0.staleAt = Timestamp(milliseconds: 1) }),
         ("staleAt", { $0.staleAt = Timestamp(milliseconds: 1_800_000_000_000_000) }),
         ("staleAt", { $0.staleAt = Timestamp(milliseconds: .min) }), ("staleAt", { $0.staleAt = Timestamp(milliseconds: .max) }),
-        ("start", { $0.start = "later" }),
+        ("start", { $0.start = "later" }), ("channel: ", { $0.channel = 0 }), ("channel: ", { $0.channel = -3 }),
         ("state", { $0.state = .object([ActivityKey.revision: .integer(1)]) }),
         ("clarionPicture", { $0.state = .object([ActivityKey.picture: .text("nonsense")]) }),
         ("clarionPicture", { $0.state = .object([ActivityKey.picture: .number(1.5)]) }),

@@ -57,6 +57,21 @@ import WireText
         #expect(try await test.backend.webPushTerms().publicKey == "o-w_n", "as the page's subscription spells it")
     }
 
+    @Test("only a device of Apple's learns for which environments of APNs the server has a credential")
+    func environments() async throws {
+        let test = try await Self.test()
+        let ann = try await test.user("ann")
+        var parts = test.backend.parts
+        parts.pushEnvironments = { ["sandbox"] }
+        let backend = RichPushBackend(parts: parts)
+        func environments(of update: InstallationUpdate, _ id: String) async throws -> [String]? {
+            try await backend.putInstallation(id: try #require(InstallationID(id)), update: update, for: ann).environments
+        }
+        #expect(try await environments(of: InstallationUpdate(handle: "0A0B", tags: []), "iphone") == ["sandbox"])
+        #expect(try await environments(of: Self.update(), "browser") == nil)
+        #expect(try await environments(of: InstallationUpdate(platform: "fcmv1", handle: "t:1"), "android") == nil)
+    }
+
     @Test("an Android device is a device of its user, and its token is taken as it is")
     func android() async throws {
         let test = try await Self.test()

@@ -222,6 +222,7 @@ struct ChannelTests {
         scene.channels.add("of another server")
         #expect(try await scene.backend.otherChannels(for: admin).apnsChannels == ["of another server"])
         let refused = await #expect(throws: ServiceError.self) { try await scene.backend.otherChannels(for: scene.shop) }
+        #expect(refused?.detail?.contains("channels of other servers") == true)
         #expect(refused?.code == .forbidden)
         await #expect(throws: ServiceError.self) { try await scene.backend.removeOtherChannel(own.apnsChannel, for: admin) }
         try await scene.backend.removeOtherChannel("of another server", for: admin)

@@ -282,6 +282,17 @@ struct ExplanationRuleTests {
         #expect(finding.nextStep == "It goes on by itself when its push service takes pushes again.")
     }
 
+    @Test("why the server got no answer is said in words, and what a push service answered stays in its own")
+    func waitInWords() {
+        let silent = SendStatus.Waiting(cause: "push-service", reason: "tls-failed")
+        #expect(silent.words.hasPrefix("no connection with TLS could be made"))
+        #expect(SendStatus.Waiting(cause: "operator", reason: "InvalidProviderToken").words == "InvalidProviderToken")
+        var telemetry = NotificationTelemetry(
+            id: NotificationID(), state: .dispatching, enqueuedAt: Timestamp(seconds: 1), dueAt: Timestamp(seconds: 1))
+        telemetry.wait = SendWait(.pushService, reason: silent.reason)
+        #expect(ExplanationFacts.findingUnderWay(telemetry, for: .apns).sentence.contains(silent.words))
+    }
+
     private typealias Case = (cause: ExplanationCause, change: (inout ExplanationFacts) -> Void)
 
     /// What the hub or APNs does, or an operator has to.

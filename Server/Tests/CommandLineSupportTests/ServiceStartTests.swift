@@ -22,3 +22,16 @@ struct ServiceStartTests {
         await #expect(throws: error) { try await ServiceStart.coded { throw error } }
     }
 }
+
+@Suite("The end of a command that found something out")
+struct CommandEndTests {
+    @Test("a file that is of no use ends with the code that says so, and words that are wrong with 64")
+    func files() {
+        let file = CommandLineProgram.complaint(about: InputFault("a.json cannot be read", .noInput))
+        #expect(file?.sentence == "a.json cannot be read")
+        #expect(file?.exitCode.rawValue == 66)
+        #expect(CommandLineProgram.complaint(about: InputFault("a.json is empty", .badInput))?.exitCode.rawValue == 65)
+        #expect(CommandLineProgram.complaint(about: ValidationError("give a file"))?.exitCode.rawValue == 64)
+        #expect(CommandLineProgram.complaint(about: ExitCode.noPermission) == nil)
+    }
+}

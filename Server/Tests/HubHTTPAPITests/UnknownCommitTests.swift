@@ -29,6 +29,12 @@ private struct BrokenCommitStore: IntakeStore {
         try await base.compile(audience, in: hub, limit: limit, counting: entries)
     }
 
+    func targets(
+        of query: AudienceQuery, as formats: [SendFormat], in hub: HubID, at now: Timestamp
+    ) async throws -> Int {
+        try await base.targets(of: query, as: formats, in: hub, at: now)
+    }
+
     func timeZones(of audience: TagExpression?, in hub: HubID, limit: Int) async throws -> Set<String> {
         try await base.timeZones(of: audience, in: hub, limit: limit)
     }

@@ -1,5 +1,6 @@
 import RichPushModel
 import ServiceErrors
+import SharedAccess
 import Testing
 
 import struct RichPushModel.Tag
@@ -51,6 +52,47 @@ struct DeviceUpsertTests {
         #expect(DeviceToken("ab1", platform: .apns) == nil)
         #expect(DeviceToken("", platform: .apns) == nil)
         #expect(DeviceToken("ab12", platform: .apns)?.text == "AB12")
+    }
+
+    @Test(
+        "a browser's endpoint is a public place with https, also in an installation",
+        arguments: [
+            ("https://push.example.com/x", nil), ("https://push.example.com/x p256dh auth", nil),
+            ("javascript:alert(1) p256dh auth", "absolute URL with https"), ("push.example.com", "absolute URL with https"),
+            ("http://push.example.com/x", "use https"), ("https://127.0.0.1/x", "not public"),
+            ("https://localhost/x", "not public"), ("https://[fd00::1]:8443/x", "not public"),
+            ("https://10.1.2.3/x", "web-push-networks"),
+        ])
+    func browser(handle: String, reason: String?) throws {
+        let id = try #require(RecordID("page"))
+        let token = DeviceToken(canonical: handle)
+        func detail(_ work: () throws -> Void) -> String? {
+            do { try work() } catch { return (error as? ServiceError)?.detail }
+            return nil
+        }
+        let found = [
+            detail { _ = try DeviceUpsert(id: id, kind: .registration, platform: .browser, handle: token).checked(at: now) },
+            detail { _ = try InstallationUpsert(id: id, platform: .browser, handle: token).checked() },
+        ]
+        for detail in found {
+            if let reason { #expect(detail?.contains(reason) == true, "\(detail ?? "")") } else { #expect(detail == nil) }
+        }
+        #expect(
+            try !isRefused {
+                $0.platform = .adm; $0.handle = token
+            })
+    }
+
+    @Test("an endpoint in a network that the operator names is taken, also by http")
+    func browserOfNetwork() throws {
+        let id = try #require(RecordID("page"))
+        var limits = HubRequestLimits()
+        limits.browsers = OutboundRule(networks: [try #require(AddressRange("127.0.0.0/8"))], setting: "web-push-networks")
+        func check(_ handle: String) throws {
+            _ = try InstallationUpsert(id: id, platform: .browser, handle: DeviceToken(canonical: handle)).checked(limits: limits)
+        }
+        try check("http://127.0.0.1:8080/x")
+        #expect(throws: ServiceError.self) { try check("http://10.0.0.1/x") }
     }
 
     @Test("words that would end in headers are checked")

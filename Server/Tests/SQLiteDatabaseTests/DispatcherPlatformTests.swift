@@ -15,9 +15,11 @@ struct DispatcherPlatformTests {
         _ bench: HubBench, _ number: Int, on platform: Platform, tags: [String] = [], zone: String? = nil,
         languages: [String] = []
     ) async throws {
+        let handle = HubBench.handle(number)
         var device = DeviceUpsert(
             id: try #require(RecordID("device-\(number)")), kind: .installation, platform: platform,
-            handle: HubBench.handle(number), tags: tags.compactMap(Tag.init))
+            handle: platform == .browser ? DeviceToken(canonical: "https://push.example.com/" + handle.text) : handle,
+            tags: tags.compactMap(Tag.init))
         (device.timeZone, device.languages) = (zone, LanguagePreference(languages))
         _ = try await bench.hub.upsert(device)
     }

@@ -55,9 +55,19 @@ struct VAPIDKeyTests {
         "a subject that push services refuse is refused",
         arguments: [
             "", "push@example.com", "mailto:", "mailto:a@b", "mailto:a b@example.com", "https://localhost", "http://example.com",
-            #"mailto:"a"@example.com"#,
+            #"mailto:"a"@example.com"#, "https://127.0.0.1/", "https://10.0.0.1/contact", "https://[::1]/", "https://127.1",
+            "https://push.localhost", "https://printer.local/", "mailto:a@127.0.0.1", "mailto:a@app.localhost",
+            "https://example.",
+            "https://a@example.com",
         ])
     func subjects(text: String) { #expect(VAPIDIdentity(subject: text, keys: [VAPIDKey()]) == nil) }
+
+    @Test(
+        "an address at a public host is a subject",
+        arguments: [
+            "mailto:push@example.com", "https://example.com", "https://Push.Example.com:8443/contact#people", "https://9.9.9.9/",
+        ])
+    func goodSubjects(text: String) { #expect(VAPIDIdentity(subject: text, keys: [VAPIDKey()]) != nil) }
 
     @Test("a subscription that names its key has that one alone, and one that names none may have any")
     func rotation() throws {

@@ -5,6 +5,7 @@ import NIOCore
 import NIOHTTP2
 import NIOPosix
 import NIOSSL
+import ServiceEmulation
 
 /// Owns the listening socket of one of the two services and its open connections.
 final class Listener: Sendable {
@@ -55,7 +56,7 @@ final class Listener: Sendable {
         do {
             server = try await bootstrap(tls: tls).bind(host: host, port: port).get()
         } catch {
-            throw LocalAPNsError.cannotListen(host: host, port: port, cause: "\(error)")
+            throw LocalAPNsError.cannotListen(host: host, port: port, cause: ListenCause.text(of: error))
         }
         let isShutDown = state.withLockedValue { state in
             state.server = server

@@ -34,10 +34,10 @@ public enum EmulatorService {
         var lines: [String] = []
         for (apns, _) in running {
             memories.append(try memory(of: apns, folder, logger))
-            let wanted = apns.environment == .production ? options.productionPort ?? 0 : options.address.port
-            let address = try await ListenerFault.explained(
-                Settings.Address(host: options.address.host, port: wanted), setting: "port, here or for the channels beside it"
-            ) { try await apns.start() }
+            let address: LocalAPNs.Address
+            do { address = try await apns.start() } catch let error as LocalAPNsError {
+                throw fault(error, of: apns.environment, options)
+            }
             lines.append(
                 "Local APNs (not Apple's), \(apns.environment.rawValue), on https://\(address.host):\(address.port), "
                     + "channels on port \(address.managementPort ?? 0)")
@@ -60,6 +60,17 @@ public enum EmulatorService {
         }
         try await ProcessServices.run(memories + [service], deadline: .seconds(5), logger: logger)
         for (apns, _) in running { await apns.shutdown() }
+    }
+
+    /// Names the option that moves a listener which cannot be opened.
+    static func fault(
+        _ error: LocalAPNsError, of environment: APNsEnvironment, _ options: EmulatorOptions
+    ) -> any Error {
+        guard case .cannotListen(_, let port, _) = error else { return error }
+        let isProduction = environment == .production
+        let isManagement = port != (isProduction ? options.productionPort : options.address.port)
+        let option = (isProduction ? "--production-" : "--") + (isManagement ? "management-port" : "port")
+        return ServiceError(.notReady, "\(error); choose another \(option)")
     }
 
     private static func make(

@@ -30,6 +30,7 @@ public enum BackendOperation: String, Sendable, CaseIterable {
     case manageWebhooks = "manage webhooks"
     case readHubs = "read hubs"
     case changeHubs = "change hubs"
+    case manageForeignChannels = "see or remove channels of other servers"
     case readSettings = "read the settings"
     case readAudit = "read the audit"
     case readOneself = "ask who they are"
@@ -95,6 +96,7 @@ public enum AccessTable {
         row(.manageWebhooks, none, none, all, none),
         row(.readHubs, none, none, all, all, [.hubs: all]),
         row(.changeHubs, none, none, all, none, [.hubs: all]),
+        row(.manageForeignChannels, none, none, all, none, [.hubs: all]),
         row(.readSettings, none, none, all, all),
         row(.readAudit, none, none, all, all, [.audit: all]),
         row(.readOneself, own, own, own, own, installation: own, everyScope(own)),

@@ -32,12 +32,12 @@ extension RichPushBackend {
     ) async throws -> InstallationAnswer {
         try Self.requireOwn(id, of: principal)
         let device = try await self.device(id, update, for: principal)
+        let environments = device.platform.isAPNs ? await parts.pushEnvironments?() : nil
         if principal.installation != nil {
             guard let digest = principal.credentialDigest else { throw BearerAuthenticator.notValid }
             try await register(device, with: .presented(digest), for: principal)
             return InstallationAnswer(
-                credential: nil, credentialExpiresAt: nil, user: principal.name.text,
-                environments: await parts.pushEnvironments?())
+                credential: nil, credentialExpiresAt: nil, user: principal.name.text, environments: environments)
         }
         let credential = InstallationCredential(for: id)
         let expiry = parts.clock.now + parts.settings.credentialLifetime
@@ -50,7 +50,7 @@ extension RichPushBackend {
         if let tags = principal.token?.tags { try await setTags(tags, ofUser: principal.name.text, by: principal) }
         return InstallationAnswer(
             credential: credential.text, credentialExpiresAt: expiry, user: principal.name.text,
-            environments: await parts.pushEnvironments?())
+            environments: environments)
     }
 
     /// Signs an installation out: its device record and its credential go; a retry with a password is harmless. Throws

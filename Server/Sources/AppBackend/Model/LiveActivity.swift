@@ -35,6 +35,8 @@ public struct LiveActivity: Hashable, Sendable {
     public static let afterlife: Duration = .seconds(4 * 3600)
     /// For so long after its end a push is trusted to bring the end to a device.
     public static let endDelivery: Duration = .seconds(60)
+    /// So many of one app a device shows in practice (Reference/LiveActivities.md#1-2).
+    public static let shownAtOnce = 5
     /// The most that are active for one owner.
     public static let limit = 1_000
 
@@ -138,6 +140,8 @@ public struct ActivityContent: Hashable, Sendable, StoredAsText {
     public var relevance: Double?
     public var priority: Int
     public var dismissAt: Timestamp?
+    /// Those of the last changes, the newest last.
+    public var changeKeys: [IdempotencyKey]?
 
     /// Creates a content.
     public init(
@@ -150,6 +154,23 @@ public struct ActivityContent: Hashable, Sendable, StoredAsText {
         self.relevance = relevance
         self.priority = priority
         self.dismissAt = dismissAt
+    }
+
+    /// The keys of so many changes are kept. A caller repeats a change within seconds, when its answer was lost.
+    private static let keyLimit = 8
+
+    /// Whether a change with the key was made. Throws `idempotency-mismatch` where it was another one.
+    func isRepeated(_ key: IdempotencyKey) throws(ServiceError) -> Bool {
+        guard let known = changeKeys?.first(where: { $0.key == key.key }) else { return false }
+        guard known.digest == key.digest else {
+            throw ServiceError(.idempotencyMismatch, "this Idempotency-Key was used for another request")
+        }
+        return true
+    }
+
+    /// Keeps the key of a change beside those of the changes before.
+    mutating func keep(_ key: IdempotencyKey?, beside former: [IdempotencyKey]?) {
+        changeKeys = key.map { (former ?? []).suffix(Self.keyLimit - 1) + [$0] } ?? former
     }
 }
 
@@ -180,6 +201,8 @@ public struct DeviceActivityFacts: Hashable, Sendable {
     public var startTokenSystem: String?
     /// Whether the device reported anything of Live Activities.
     public var hasReported: Bool
+    /// How many other activities the device shows.
+    public var others = 0
 
     /// Creates facts.
     public init(

@@ -183,7 +183,7 @@ public struct RichNotificationDraft: Hashable, Sendable {
 }
 
 /// A caller's idempotency key and what it was used for.
-public struct IdempotencyKey: Hashable, Sendable {
+public struct IdempotencyKey: Hashable, Sendable, Codable {
     /// Scoped to the sender.
     public var key: String
     /// SHA-256 of the request; the same key with another digest is refused.

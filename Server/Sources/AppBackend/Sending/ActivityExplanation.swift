@@ -9,6 +9,8 @@ struct ActivityExplanation {
         /// The version of its operating system, if it said so.
         var systemVersion: String?
         var facts: DeviceActivityFacts
+        /// A later activity for the device that names this one as the one whose place it takes.
+        var replacement: Int64?
         /// Why the push that starts the activity failed, and its latest update, if the hub has kept that.
         var failedStart: TargetFailure?
         var failedUpdate: TargetFailure?
@@ -113,6 +115,11 @@ struct ActivityExplanation {
                 .activitiesNotReported, "The app on the device has reported nothing about Live Activities.",
                 next: "Update to an app that links RichPushActivities, and let the user open it once.")
         }
+        if let replacement = device.replacement {
+            return .init(
+                .activityOver, "Activity \(replacement) takes its place: the device ends this one once it shows that one.",
+                next: "Look at that one: `clarion activity explain \(replacement) \(user.name)`.")
+        }
         guard activity.draft.startsByPush else {
             return .init(.activityNotBegun, "No push starts it: the app has not started it yet.")
         }
@@ -131,7 +138,17 @@ struct ActivityExplanation {
                 .noStartToken, "iOS has given the app no token that starts an activity of this type.",
                 next: "Compare the name of the type. Let the user open the app; some devices wait long, so send a notification.")
         }
-        return start?.findingOfDoubt ?? findingOfOldToken(device) ?? findingOfUnseen(startTokenAt)
+        return start?.findingOfDoubt ?? findingOfCrowd(device) ?? findingOfOldToken(device) ?? findingOfUnseen(startTokenAt)
+    }
+
+    /// iOS refuses to start another one beside so many, and says nothing of it to the server (Reference/LiveActivities.md#1-2).
+    private func findingOfCrowd(_ device: Device) -> Explanation.Finding? {
+        guard device.facts.others >= LiveActivity.shownAtOnce else { return nil }
+        return .init(
+            .startAccepted,
+            "Its start has left, but the device shows \(device.facts.others) other activities of the app, and iOS shows "
+                + "\(LiveActivity.shownAtOnce) at once: it may have dropped this start.",
+            at: activity.createdAt, next: "End an activity that matters less, then start this one again.")
     }
 
     /// After an update of the system, APNs may take starts to a token of before, which then show nothing (Reference/LiveActivities.md#2-1).

@@ -84,6 +84,7 @@ struct ActivityCheck {
         if let attributes = request.attributes, attributes.members == nil { throw Self.wrong("attributes", "an object") }
         guard ["push", "app", nil].contains(request.start) else { throw Self.wrong("start", "push or app") }
         guard ["tokens", "channel", nil].contains(request.delivery) else { throw Self.wrong("delivery", "tokens or channel") }
+        guard request.channel.map({ $0 > 0 }) ?? true else { throw Self.wrong("channel", "the number of a channel") }
         guard request.channel == nil || request.delivery != "tokens" else {
             throw ServiceError(.conflict, "an activity with a channel is not delivered by tokens")
         }

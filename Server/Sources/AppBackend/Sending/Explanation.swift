@@ -40,6 +40,11 @@ public struct Explanation: Hashable, Sendable, Codable {
 }
 
 extension Explanation {
+    /// Whether there is no such user, send or activity.
+    public var isOfUnknown: Bool {
+        [ExplanationCause.unknownUser, .unknownSend, .unknownActivity].map(\.rawValue).contains(finding.cause)
+    }
+
     /// What holds before any device is looked at.
     init(_ finding: Finding) { self.init(finding: finding, devices: []) }
 }

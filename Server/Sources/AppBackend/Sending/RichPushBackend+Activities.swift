@@ -83,26 +83,36 @@ extension RichPushBackend {
         return request.delivery == "channel" ? try await channelForActivity(of: principal) : nil
     }
 
-    /// Changes an active one of the caller's, or ends it with a last state. Of changes within a second devices get the newest.
+    /// Changes an active one of the caller's, or ends it with a last state. Of changes within a second devices get the newest. A repeat of one
+    /// of the last changes with its idempotency key changes nothing.
     ///
-    /// Throws `not-found` for any other, `conflict` for one that has ended, `invalid-field` and `payload-too-large`.
-    public func changeActivity(_ id: Int64, _ change: ActivityChange, for principal: Principal) async throws -> ActivityStatus {
+    /// Throws `not-found` for any other, `conflict` for one that has ended, `idempotency-mismatch`, `invalid-field` and `payload-too-large`.
+    public func changeActivity(
+        _ id: Int64, _ change: ActivityChange, idempotencyKey: String? = nil, for principal: Principal
+    ) async throws -> ActivityStatus {
         try principal.require(.send)
         let now = parts.clock.now
-        guard change.state != nil || change.alert != nil || change.end == true else {
-            throw ServiceError(.invalidField, "the body: it must have a state, an alert, or \"end\": true")
+        let key = try checkedKey(
+            idempotencyKey, form: "activity \(id) \(try change.storedText)", request: SendRequest(message: ""), content: nil,
+            thumb: nil)
+        // A push has a state in any case: without a new one it is the last.
+        guard change.state != nil || change.alert != nil || change.staleAt != nil || change.relevance != nil || change.end == true
+        else {
+            throw ServiceError(
+                .invalidField, "the body: it must have a state, an alert, staleAt, relevance, or \"end\": true")
         }
         guard change.dismissAt == nil || change.end == true else {
             throw ServiceError(.invalidField, "dismissAt: it must come with \"end\": true")
         }
         try countSend(of: principal)
-        return try await revise(id, of: principal, phase: change.end == true ? .ended : .active, at: now) { activity in
+        return try await revise(id, of: principal, phase: change.end == true ? .ended : .active, at: now, key: key) { activity in
             // An alert that has not left yet is still news.
             let alert = change.alert ?? activity.draft.content.alert
-            let content = ActivityContent(
+            var content = ActivityContent(
                 state: change.state ?? activity.draft.content.state, alert: alert, staleAt: change.staleAt,
                 relevance: change.relevance ?? activity.draft.content.relevance,
                 priority: change.priority ?? (alert == nil ? 5 : 10), dismissAt: change.dismissAt)
+            content.keep(key, beside: activity.draft.content.changeKeys)
             try ActivityCheck(now: now).check(content)
             var draft = activity.draft
             draft.content = content
@@ -111,12 +121,12 @@ extension RichPushBackend {
         }
     }
 
-    /// Ends one of the caller's (an admin: any) with the state that it has. Throws `not-found`, also for one that has ended.
+    /// Ends one of the caller's (an admin: any) with the state that it has. One that has ended stays as it is. Throws `not-found`.
     public func endActivity(_ id: Int64, for principal: Principal) async throws {
         let extent = try principal.require(.recall)
-        guard let found = try await parts.store.activity(id), found.phase == .active,
-            extent == .all || found.draft.owner == principal.userID
-        else { throw Self.noActivity }
+        guard let found = try await parts.store.activity(id), extent == .all || found.draft.owner == principal.userID else {
+            throw Self.noActivity
+        }
         _ = try await revise(id, of: nil, phase: .ended, at: parts.clock.now, entry: principal) { activity in
             var content = activity.draft.content
             (content.staleAt, content.alert) = (nil, nil)
@@ -126,14 +136,19 @@ extension RichPushBackend {
 
     private func revise(
         _ id: Int64, of principal: Principal?, phase: LiveActivity.Phase, at now: Timestamp, entry actor: Principal? = nil,
-        isPaced: Bool = true, _ content: (LiveActivity) throws -> ActivityContent
+        key: IdempotencyKey? = nil, isPaced: Bool = true, _ content: (LiveActivity) throws -> ActivityContent
     ) async throws -> ActivityStatus {
         let entry = phase == .ended ? (principal ?? actor)?.entry(.activityEnded, at: now, object: "\(id)") : nil
         for _ in 0..<Self.changeLimit {
             guard let found = try await parts.store.activity(id),
                 principal.map({ $0.userID == found.draft.owner }) ?? true
             else { throw Self.noActivity }
-            guard found.phase == .active else { throw ServiceError(.conflict, "this activity has ended") }
+            if let key, try found.draft.content.isRepeated(key) { return try await shown(found) }
+            guard found.phase == .active else {
+                // Of an end alone nothing is left to do.
+                guard principal != nil else { return try await shown(found) }
+                throw ServiceError(.conflict, "this activity has ended")
+            }
             let due = isPaced ? ActivityPublisher.nextPush(after: found.stamp, at: now) : now
             let changed = try await parts.store.changeActivity(
                 id, revision: found.revision, to: try content(found), phase: phase, due: due, at: now, audit: entry)
@@ -307,6 +322,7 @@ extension RichPushBackend {
 }
 
 extension ActivityRequest: StoredAsText {}
+extension ActivityChange: StoredAsText {}
 
 extension ActivityStatus {
     /// What is stored of an activity.

@@ -80,7 +80,7 @@ extension RichPushBackend {
 
     /// The channels that the app has at APNs and that this server did not create. Throws `forbidden` for everyone but administrators.
     public func otherChannels(for principal: Principal) async throws -> OtherChannelList {
-        try principal.require(.changeHubs)
+        try principal.require(.manageForeignChannels)
         var others = Set(try await requireChannels().channels())
         var below: Int64?
         repeat {

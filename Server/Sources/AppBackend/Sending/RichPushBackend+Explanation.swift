@@ -50,14 +50,31 @@ extension RichPushBackend {
         let meant = bindings.filter {
             $0.until == nil && $0.device.platform.isAPNs && activity.draft.audience.matches($0.device.matchingTags)
         }
+        let replacement = meant.isEmpty ? nil : try await replacement(of: activity)
         var devices: [ActivityExplanation.Device] = []
         for bound in meant.prefix(Self.explainedDevices).map(\.device) {
-            devices.append(try await device(bound, of: user, activity))
+            var found = try await device(bound, of: user, activity)
+            if let replacement, replacement.draft.audience.matches(bound.matchingTags) { found.replacement = replacement.id }
+            devices.append(found)
         }
         return ActivityExplanation(
             user: user, activity: activity, start: try await send(activity.startSend),
             update: try await send(activity.updateSend), bindings: bindings, devices: devices
         ).explanation
+    }
+
+    /// The newest activity that takes the place of an active one, among the latest 2,000 of its owner.
+    private func replacement(of activity: LiveActivity) async throws -> LiveActivity? {
+        var below: Int64?
+        for _ in 0..<20 where activity.phase == .active {
+            let page = try await parts.store.activities(
+                of: activity.draft.owner, below: below, limit: Self.activityPageLimit)
+            let found = page.first { $0.draft.attributes.members?[ActivityKey.replaces]?.wholeNumber == activity.id }
+            if let found { return found }
+            guard page.count == Self.activityPageLimit, let last = page.last?.id, last > activity.id else { return nil }
+            below = last
+        }
+        return nil
     }
 
     private func send(_ id: NotificationID?) async throws -> ActivityExplanation.Send? {

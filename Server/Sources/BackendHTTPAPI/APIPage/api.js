@@ -67,7 +67,8 @@ function words(schema) {
 function outline(schema, depth = 0) {
   const shape = resolve(schema);
   if (depth > 6) return [];
-  const branches = shape.oneOf ?? shape.anyOf;
+  // Beside fields, the branches only say which of them have to be there.
+  const branches = shape.properties ? undefined : shape.oneOf ?? shape.anyOf;
   if (branches) {
     const real = branches.map(resolve).filter((branch) => branch.type !== "null");
     if (real.length === 1) return outline({ ...real[0], description: undefined }, depth);

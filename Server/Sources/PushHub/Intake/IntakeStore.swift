@@ -10,6 +10,9 @@ public protocol IntakeStore: Sendable {
         _ audience: TagExpression?, in hub: HubID, limit: Int, counting entries: [String]
     ) async throws -> CompiledAudience
 
+    /// How many records a send of one of these formats means now. It reads the whole audience.
+    func targets(of query: AudienceQuery, as formats: [SendFormat], in hub: HubID, at now: Timestamp) async throws -> Int
+
     /// The time zones of the hub's devices, and those of an audience alone where the index has at most `limit` entries of it.
     /// `ZoneMoments.otherZones` says that devices without a zone may be among them.
     func timeZones(of audience: TagExpression?, in hub: HubID, limit: Int) async throws -> Set<String>

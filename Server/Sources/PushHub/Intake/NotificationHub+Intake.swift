@@ -72,8 +72,18 @@ extension NotificationHub {
             return DispatchPlan(slices: slices, query: audience.query, waves: waves, others: others)
         }
         let isCounted = !isScheduled && audience.size <= SlicePlan.singleSliceLimit
-        return DispatchPlan(
-            slices: slices, targets: isCounted ? audience.size : nil, query: audience.query, others: others)
+        let targets = isCounted ? try await targets(of: command, audience, others) : nil
+        return DispatchPlan(slices: slices, targets: targets, query: audience.query, others: others)
+    }
+
+    /// How many devices the send is for. The index that `audience` was counted by also has records that it does not mean, such as the
+    /// tokens of Live Activities.
+    private func targets(
+        of command: SendCommand, _ audience: CompiledAudience, _ others: [PlatformPart]
+    ) async throws -> Int {
+        guard audience.size > 0 else { return 0 }
+        let parts = command.format == .template ? [] : others.map { SendFormat.native($0.platform) }
+        return try await stores.intake.targets(of: audience.query, as: [command.format] + parts, in: id, at: clock.now)
     }
 
     /// The parts of a send that go to the devices of other platforms, where there are any. A scheduled send may meet some that come later.

@@ -71,7 +71,7 @@ public protocol DeviceStore: Sendable {
     /// Records with this handle, lowest slice key first, at most `limit`.
     func devices(with handle: DeviceToken, platform: Platform, in hub: HubID, limit: Int) async throws -> [DeviceRecord]
 
-    /// How many records the hub has.
+    /// How many records the hub has, without those of the kinds of `InstallationToken`.
     func count(in hub: HubID) async throws -> Int
 }
 

@@ -1,6 +1,7 @@
 import NotificationTemplates
 import RichPushModel
 import ServiceErrors
+import SharedAccess
 
 /// A request to create a record or to replace what a record says.
 public struct DeviceUpsert: Hashable, Sendable {
@@ -63,7 +64,7 @@ extension DeviceUpsert {
         var request = self
         request.tags = try DeviceCheck.tags(tags, limits)
         if kind == .installation { try DeviceCheck.installationID(id) } else { try DeviceCheck.id(id) }
-        try request.checkHandle()
+        try request.checkHandle(limits)
         try DeviceCheck.platform(platform)
         try DeviceCheck.words(environment: environment, topic: topic, userID: userID, platform)
         try DeviceCheck.extras(pushVariables: pushVariables, details: details)
@@ -75,11 +76,11 @@ extension DeviceUpsert {
         }
         try DeviceCheck.expiry(expiresAt, at: now)
         try DeviceCheck.timeZone(timeZone)
-        try checkTokens()
+        try checkTokens(limits)
         return request
     }
 
-    private func checkTokens() throws {
+    private func checkTokens(_ limits: HubRequestLimits) throws {
         guard tokens.count <= InstallationToken.limit, kind == .installation || tokens.isEmpty else {
             throw ServiceError(.invalidField, "an installation has at most \(InstallationToken.limit) other tokens")
         }
@@ -88,7 +89,7 @@ extension DeviceUpsert {
         }
         for token in tokens {
             try token.kind.check()
-            try DeviceCheck.handle(token.handle, token.kind.platform)
+            try DeviceCheck.handle(token.handle, token.kind.platform, limits)
         }
     }
 
@@ -108,12 +109,12 @@ extension DeviceUpsert {
         }
     }
 
-    private func checkHandle() throws {
+    private func checkHandle(_ limits: HubRequestLimits) throws {
         guard let handle else {
             if kind == .registration { throw ServiceError(.invalidField, "a registration needs a handle") }
             return
         }
-        try DeviceCheck.handle(handle, platform)
+        try DeviceCheck.handle(handle, platform, limits)
     }
 }
 
@@ -155,9 +156,17 @@ enum DeviceCheck {
         }
     }
 
-    static func handle(_ handle: DeviceToken, _ platform: Platform) throws {
+    static func handle(_ handle: DeviceToken, _ platform: Platform, _ limits: HubRequestLimits) throws {
         guard DeviceToken(handle.text, platform: platform) == handle else {
             throw ServiceError(.invalidField, "the handle is not one of platform \(platform.rawValue.prefix(16))")
+        }
+        guard platform == .browser else { return }
+        // The keys stand behind it.
+        guard let endpoint = OutboundAddress(String(handle.text.prefix { $0 != " " })) else {
+            throw ServiceError(.invalidField, "the endpoint of a browser is an absolute URL with https")
+        }
+        if let refusal = limits.browsers.refusal(of: endpoint) {
+            throw ServiceError(.invalidField, "the endpoint of a browser is of no use: \(refusal)")
         }
     }
 
@@ -230,6 +239,8 @@ public struct HubRequestLimits: Hashable, Sendable {
     public var tags = 60
     /// Devices that a test send goes to.
     public var testTargets = 10
+    /// Where the endpoints of browsers may be. Nothing is sent to others.
+    public var browsers = OutboundRule(networks: [], setting: "web-push-networks")
 
     public init() {}
 }

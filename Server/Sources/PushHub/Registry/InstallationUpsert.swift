@@ -86,7 +86,7 @@ extension InstallationUpsert {
         var request = self
         request.tags = try DeviceCheck.tags(tags, limits)
         try DeviceCheck.installationID(id)
-        if let handle { try DeviceCheck.handle(handle, platform) }
+        if let handle { try DeviceCheck.handle(handle, platform, limits) }
         try DeviceCheck.platform(platform)
         try DeviceCheck.words(environment: environment, topic: topic, userID: userID, platform)
         try DeviceCheck.extras(pushVariables: pushVariables, details: details)
@@ -103,7 +103,7 @@ extension InstallationUpsert {
         try tiles.reduce(into: [:]) { result, entry in
             var tile = entry.value
             try DeviceCheck.templateName(entry.key)
-            try DeviceCheck.handle(tile.handle, platform)
+            try DeviceCheck.handle(tile.handle, platform, limits)
             tile.tags = try DeviceCheck.tags(tile.tags, limits)
             tile.templates = try checked(tile.templates, limits)
             result[entry.key] = tile

@@ -212,6 +212,7 @@ extension SQLBackendStore {
                     let system = try row.text(5)
                     (facts.startTokenAt, facts.startTokenSystem) = (try row.moment(2), system.isEmpty ? nil : system)
                 case InstallationTokenSQL.permission: facts.permission = .init(rawValue: try row.text(5))
+                case let kind where kind.hasPrefix("activity:"): facts.others += 1
                 default: break
                 }
             }

@@ -162,7 +162,8 @@ extension SQLDeviceStore {
             SELECT \(DeviceRow.columns) FROM devices
             WHERE +hub_id = $1 AND platform = $2 AND handle = $3 AND record_id <> $4
             """)
-    private static let count = SQLStatement("SELECT COUNT(*) FROM devices WHERE hub_id = $1")
+    private static let count = SQLStatement(
+        composed: "SELECT COUNT(*) FROM devices WHERE hub_id = $1 AND \(isSeen("platform"))")
     private static let selectExpired = SQLStatement(
         "SELECT hub_id, slice_key FROM devices WHERE expires_at < $1 ORDER BY expires_at LIMIT $2")
 }

@@ -22,6 +22,28 @@ public struct SQLIntakeStore: IntakeStore {
         }
     }
 
+    public func targets(
+        of query: AudienceQuery, as formats: [SendFormat], in hub: HubID, at now: Timestamp
+    ) async throws -> Int {
+        try await database.reading { connection in
+            try formats.reduce(0) { sum, format in
+                let send = SendAudience(hub: hub, query: query, format: format, mark: .last, now: now)
+                let walk = AudienceWalk(send, connection)
+                var (count, cursor) = (0, SliceKey.beforeAll)
+                while cursor < .last {
+                    let piece = try walk.next(
+                        after: cursor, last: .last, limit: Self.countedPage, scanLimit: 10 * Self.countedPage)
+                    count += piece.targets.count
+                    cursor = piece.through
+                }
+                return sum + count
+            }
+        }
+    }
+
+    /// How many targets are counted at once.
+    private static let countedPage = 1_000
+
     public func timeZones(of audience: TagExpression?, in hub: HubID, limit: Int) async throws -> Set<String> {
         try await database.reading { connection in
             let query = try AudienceIndex.query(audience, hub, connection)

@@ -56,8 +56,16 @@ extension ServerNode {
         }
         guard !names.isEmpty else { return }
         logger.warning(
-            "No APNs credential is set for the node, nor for these hubs: their sends are kept until their time is up and reach no device",
+            "\(Self.credentialWarning(settings))",
             metadata: ["hubs": "\(names.prefix(10).joined(separator: " "))", "count": "\(names.count)"])
+    }
+
+    /// What it says of these hubs, and whom the node pushes to all the same.
+    static func credentialWarning(_ settings: Settings) -> String {
+        let others = settings.pushedPlatforms.joined(separator: " and ")
+        return "No APNs credential is set for the node, nor for these hubs: their sends reach no device of Apple's, "
+            + "and the pushes for these are kept until their time is up"
+            + (others.isEmpty ? "" : "; the node pushes to \(others)")
     }
 
     private func services(onListening: @escaping @Sendable (Int) async -> Void) -> [ServiceGroupConfiguration

@@ -167,6 +167,7 @@ extension ServerNode {
         var result = NotificationHub.Settings()
         result.scheduleHorizon = settings.hubBounds.scheduleHorizon
         result.limits = settings.hubBounds.ofHub
+        result.limits.browsers = settings.webPush.rule
         result.registrationTTL = hub?.details.registrationLifetime
         return result
     }

@@ -141,9 +141,10 @@ extension Doctor {
     static func credentialCheck(_ settings: Settings) -> DoctorCheck {
         DoctorCheck("signing key") {
             guard let credential = settings.apns.credential else {
+                let others = settings.pushedPlatforms.joined(separator: " and ")
                 return .notice(
-                    "there is none, so nothing can be pushed",
-                    remedy: "set apns-topic, apns-team-id, apns-key-id and apns-key-path"
+                    "there is none, so the node pushes to \(others.isEmpty ? "no device" : "\(others) alone")",
+                    remedy: "for Apple's devices set apns-topic, apns-team-id, apns-key-id and apns-key-path"
                 )
             }
             return .notice(
@@ -157,7 +158,7 @@ extension Doctor {
         DoctorCheck("signing key") {
             guard let credential = settings.apns.credential else {
                 return .notice(
-                    "there is none, so nothing can be tried",
+                    "there is none, so nothing can be tried at APNs",
                     remedy: "set apns-topic, apns-team-id, apns-key-id and apns-key-path")
             }
             do {
@@ -197,7 +198,7 @@ extension Doctor {
         case .rejected(let rejection): return finding(about: rejection, name, credential, environment)
         case .notSent(let failure), .unknown(let failure):
             return .bad(
-                "APNs did not say whether it accepts \(name): \(failure.rawValue)",
+                "APNs did not say whether it accepts \(name): \(failure.sentence)",
                 remedy: "correct what the check of the way to APNs says, then try again")
         case nil: return .bad("APNs was not asked", remedy: "try again")
         }

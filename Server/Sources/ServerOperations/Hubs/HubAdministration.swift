@@ -1,4 +1,5 @@
 import AuditTrail
+import FCMProtocol
 import HubHTTPAPI
 import PushHub
 import RichPushModel
@@ -94,6 +95,18 @@ public struct HubAdministration: Sendable {
             _ = try await storage.hubs.update(
                 name, with: change, audit: Self.entry(.hubChanged, name, storage, details: change.words()))
         }
+    }
+
+    /// The service account in the key file that the Firebase console gives. Throws `invalid-field` with what is wrong, by the names that the
+    /// file has, also for an account that gets its access tokens where this node does not ask for them.
+    public func credential(inKeyFile file: [UInt8]) throws(ServiceError) -> HubFCMCredential {
+        let account: FCMServiceAccount
+        do throws(FCMServiceAccountFault) { account = try FCMServiceAccount(keyFile: file) } catch {
+            throw ServiceError(.invalidField, "\(error)")
+        }
+        if let refusal = settings.fcm.refusal(ofTokenURL: account.tokenURL) { throw ServiceError(.invalidField, refusal) }
+        return HubFCMCredential(
+            projectID: account.projectID, clientEmail: account.clientEmail, privateKey: account.privateKey, keyID: account.keyID)
     }
 
     /// Removes a hub and all it holds; `progress` is called after each step. Throws `notFound`, and `conflict` for the node's own hub.

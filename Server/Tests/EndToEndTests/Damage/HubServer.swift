@@ -67,7 +67,9 @@ struct HubServer: Sendable {
 
     /// Runs a command of the operator on the data directory, and returns what it prints.
     @discardableResult
-    func command(_ arguments: [String]) async throws -> String { try await Self.run(arguments, folder) }
+    func command(_ arguments: [String], environment: [String: String] = [:]) async throws -> String {
+        try await Self.run(arguments, folder, environment)
+    }
 
     private static func run(
         _ arguments: [String], _ folder: String, _ shared: [String: String] = [:]

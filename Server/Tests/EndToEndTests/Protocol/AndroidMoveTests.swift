@@ -14,7 +14,7 @@ struct AndroidMoveTests {
             let server = try await HubServer.start(in: folder, hubs: ["demo"], environment: place.environment)
             let keyPath = folder + "/firebase.json"
             try place.keyFile.write(toFile: keyPath, atomically: true, encoding: .utf8)
-            try await server.command(["hub", "set-fcm", "demo", "--key-path", keyPath])
+            try await server.command(["hub", "set-fcm", "demo", "--key-path", keyPath], environment: place.environment)
             try await importExport(of: place, at: server)
 
             try await send("fcmv1", #"{"message":{"data":{"text":"native"}}}"#, at: server)

@@ -353,6 +353,21 @@ struct CommandLineTests {
         }
     }
 
+    @Test("an explanation of what does not exist says so, and ends with 1")
+    func unknownExplanation() async throws {
+        try await Stage.open { stage in
+            let node = "--data-directory \(stage.serverDirectory)"
+            let made = try await Self.shell("$CLARION key create watch --scope status --json \(node) 2>/dev/null")
+            let key = try #require(try Self.json(made, as: Key.self).key)
+            let environment = ["CLARION_SERVER_URL": stage.address, "CLARION_KEY": key]
+            for words in ["explain 999 zoe", "activity explain 999 zoe", "activity explain 999 zoe --json"] {
+                let answer = try await Self.shell("$CLARION \(words)", environment)
+                #expect(answer.status == 1, "\(words)")
+                #expect(answer.text.contains("There is no user"), "\(answer.text)")
+            }
+        }
+    }
+
     private struct Hub: Decodable {
         var name: String
         var id: Int64

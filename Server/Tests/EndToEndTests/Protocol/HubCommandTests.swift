@@ -28,12 +28,37 @@ struct HubCommandTests {
             try place.keyFile.write(toFile: path, atomically: true, encoding: .utf8)
             let file = try #require(try JSONSerialization.jsonObject(with: Data(place.keyFile.utf8)) as? [String: String])
             let server = try await HubServer.start(in: folder, hubs: ["demo"])
-            try await server.command(["hub", "set-fcm", "demo", "--key-path", path])
+            try await server.command(["hub", "set-fcm", "demo", "--key-path", path], environment: place.environment)
             let shown = try await server.command(["hub", "show", "demo"])
             #expect(shown.contains("key \(try #require(file["private_key_id"])) of service account"), "\(shown)")
             #expect(!shown.contains("PRIVATE KEY"))
             #expect(await server.process.terminate() == 0)
             await place.fcm.shutdown()
+        }
+    }
+
+    @Test(
+        "a file that cannot be read ends a command with 66, and one that holds nothing of use with 65",
+        arguments: [
+            ["hub", "set-fcm", "demo", "--key-path"], ["hub", "set-apns", "demo", "--certificate-path"],
+            ["hub", "set-web-push", "demo", "--subject", "mailto:a@example.com", "--key-path"], ["web-push-key", "--show"],
+            ["audit", "verify", "--checkpoint"],
+        ],
+        [("missing", nil, 66), ("empty", "", 65), ("blank", " \n", 65)] as [(String, String?, Int32)])
+    func files(command: [String], file: (name: String, content: String?, status: Int32)) async throws {
+        // A certificate is judged by the hub.
+        if command[1] == "set-apns", file.name == "blank" { return }
+        try await TemporaryFolder.use { folder in
+            let (path, output) = ("\(folder)/\(file.name)", folder + "/output")
+            try file.content?.write(toFile: path, atomically: true, encoding: .utf8)
+            let node = command[0] == "web-push-key" ? [] : ["--data-directory", folder + "/data"]
+            let arguments = command + [path] + node
+            let process = try ChildProcess(ChildProcess.Command(ServerProcess.program, arguments, output: output))
+            let status = await process.exitStatus()
+            let text = try String(contentsOfFile: output, encoding: .utf8)
+            #expect(status == file.status, "\(text)")
+            #expect(text.contains(path), "\(text)")
+            #expect(!text.contains("Usage"), "\(text)")
         }
     }
 }

@@ -63,4 +63,13 @@ struct HubCredentialWarningTests {
         ]
         #expect(try await warnings(hubs: ["news"], credentials: [], node: credential).isEmpty)
     }
+
+    @Test("says whom the node pushes to all the same")
+    func others() throws {
+        let none = try #require(SettingsFixture().read().settings)
+        #expect(ServerNode.credentialWarning(none).hasSuffix("are kept until their time is up"))
+        let keys = ["CLARION_WEB_PUSH_SUBJECT": "mailto:a@example.com", "CLARION_WEB_PUSH_KEYS": Settings.WebPush.newKey()]
+        let browsers = try #require(SettingsFixture(environment: keys).read().settings)
+        #expect(ServerNode.credentialWarning(browsers).hasSuffix("; the node pushes to browsers"))
+    }
 }

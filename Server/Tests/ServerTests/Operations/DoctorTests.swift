@@ -1,8 +1,11 @@
 import APNsEmulation
+import APNsProtocol
+import AppBackend
 import Crypto
 import Foundation
 import Logging
 import NIOPosix
+import RichPushModel
 import Testing
 
 @testable import ServerOperations
@@ -42,11 +45,15 @@ struct DoctorTests {
         #expect(bad["data directory"]?.verdict == .bad)
     }
 
-    @Test("without a signing key it says that nothing can be pushed")
+    @Test("without a signing key it says whom the node pushes to")
     func credential() async {
         let finding = await findings(SettingsFixture(), names: ["signing key"])["signing key"]
         #expect(finding?.verdict == .notice)
         #expect(finding?.remedy != nil)
+        #expect(finding?.found == "there is none, so the node pushes to no device")
+        let keys = ["CLARION_WEB_PUSH_SUBJECT": "mailto:a@example.com", "CLARION_WEB_PUSH_KEYS": Settings.WebPush.newKey()]
+        let browsers = await findings(SettingsFixture(environment: keys), names: ["signing key"])["signing key"]
+        #expect(browsers?.found == "there is none, so the node pushes to browsers alone")
     }
 
     private static let credential = [
@@ -181,5 +188,16 @@ struct DoctorTests {
         #expect(reference["settings"]?.found.hasPrefix("0 differ") == true)
         let changed = SettingsFixture(arguments: ["--listen-port", "8080"], file: "log-level: debug\ncontent-limit: 25MB")
         #expect(await findings(changed, names: ["settings"])["settings"]?.found.hasPrefix("1 differ") == true)
+    }
+
+    @Test("a missing answer has the same words at the doctor as where a send waits for it")
+    func words() {
+        #expect(APNsFailure.allCases.allSatisfy { !$0.sentence.contains($0.rawValue) || !$0.rawValue.contains("-") })
+        func words(_ failure: APNsFailure) -> String {
+            SendStatus.Waiting(cause: "push-service", reason: failure.rawValue).words
+        }
+        let said = APNsFailure.allCases.filter { words($0) != $0.rawValue }
+        #expect(said.count == 9)
+        for failure in said { #expect(words(failure) == failure.sentence) }
     }
 }

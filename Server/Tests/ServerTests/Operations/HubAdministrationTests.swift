@@ -1,5 +1,6 @@
 import APNsProtocol
 import Crypto
+import CryptoExtras
 import Foundation
 import PushHub
 import RichPushModel
@@ -122,6 +123,33 @@ struct HubAdministrationTests {
             #expect(await code { try await hubs.setCredential(.set(.apns(bad)), of: own) } == .invalidField)
             try await hubs.setCredential(.remove(.apns), of: own)
             #expect(try await hubs.show(own).credentials[.apns] == nil)
+        }
+    }
+
+    @Test("a key file of Firebase is read, and what is wrong with one is said by the names that it has")
+    func keyFile() async throws {
+        let pem = try _RSA.Signing.PrivateKey(keySize: .bits2048).pemRepresentation
+        let good = [
+            "type": "service_account", "project_id": "shop", "client_email": "a@shop.example", "private_key": pem,
+            "private_key_id": "k1", "token_uri": "https://oauth2.googleapis.com/token",
+        ]
+        try await withHubs { hubs, settings in
+            func read(_ members: [String: String]) throws -> HubFCMCredential {
+                try hubs.credential(inKeyFile: Array(try JSONEncoder().encode(members)))
+            }
+            let credential = try read(good)
+            #expect(credential.projectID == "shop" && credential.clientEmail == "a@shop.example" && credential.keyID == "k1")
+            let own = try #require(HubName(settings.notifications.hubName))
+            try await hubs.setCredential(.set(.fcm(credential)), of: own)
+            #expect(try await hubs.show(own).credentials[.fcmv1] == .fcm(credential))
+            for (name, value, words) in [
+                ("private_key", "none", "private_key is not PEM"), ("project_id", "", "project_id is missing"),
+                ("client_email", "a", "client_email is no address"), ("type", "authorized_user", "type is not service_account"),
+                ("token_uri", "https://example.org/token", "token_uri names example.org:443"),
+            ] {
+                let error = #expect(throws: ServiceError.self) { try read(good.merging([name: value]) { $1 }) }
+                #expect(error?.detail?.hasPrefix(words) == true, "\(error?.detail ?? "")")
+            }
         }
     }
 

@@ -284,6 +284,24 @@ struct SettingsRulesTests {
         #expect(other.settings?.fcm.endpoint == "https://localhost:8444")
     }
 
+    @Test(
+        "the account of a hub gets access tokens from Google or the named host, whatever its key file names",
+        arguments: [
+            ("https://oauth2.googleapis.com/token", "", true), ("https://accounts.google.com/o/oauth2/token", "", true),
+            ("https://oauth2.googleapis.com/token", "fcm-host: localhost\nfcm-port: 8444", true),
+            ("https://localhost:8444/token", "fcm-host: localhost\nfcm-port: 8444", true),
+            ("https://localhost:8444/token", "", false),
+            ("https://localhost/token", "fcm-host: localhost\nfcm-port: 8444", false),
+            ("https://evilgoogleapis.com/token", "", false), ("http://oauth2.googleapis.com:443/token", "", false),
+            ("https://oauth2.googleapis.com.example.org/token", "", false),
+            ("https://oauth2.googleapis.com:444/token", "", false),
+            ("token", "", false),
+        ])
+    func tokenURL(url: String, file: String, isTaken: Bool) throws {
+        let settings = try #require(SettingsFixture(file: file).read().settings)
+        #expect((settings.fcm.refusal(ofTokenURL: url) == nil) == isTaken)
+    }
+
     @Test("a path that begins with ~ is refused, because no shell would expand it")
     func home() { #expect(SettingsFixture(file: "data-directory: ~/clarion").problems.count == 1) }
 
