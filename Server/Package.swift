@@ -212,7 +212,7 @@ let package = Package(
                 "PushHub", "ClarionTesting", "NotificationTemplates", "ServiceErrors", "SharedAccess", "TagExpressions",
                 .logging, .richPushModel,
             ]),
-        lab("ServiceEmulation", [.nioCore, .nioPosix, .richPushModel]),
+        lab("ServiceEmulation", ["WireText", .nioCore, .nioHTTP1, .nioPosix, .richPushModel]),
         lab(
             "WebPushEmulation",
             [

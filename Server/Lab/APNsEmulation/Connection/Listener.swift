@@ -5,6 +5,7 @@ import NIOCore
 import NIOHTTP2
 import NIOPosix
 import NIOSSL
+import ServiceEmulation
 
 /// Owns the listening socket of one of the two services and its open connections.
 final class Listener: Sendable {

@@ -24,9 +24,7 @@ public struct LocalWebPushSettings: Sendable, Hashable {
 
     /// The origin of a listener.
     func origin(port: Int) -> String {
-        if let origin { return origin }
-        let host = host.contains(":") ? "[\(host)]" : host
-        return port == 80 ? "http://\(host)" : "http://\(host):\(port)"
+        origin ?? LocalOrigin.text("http", host: host, port: port)
     }
 }
 
