@@ -39,11 +39,12 @@ def filled(expression):
 
 
 def problems():
-    """What is asked for and is in no table."""
+    """What is asked for and is in no table, what nothing asks for, and panels that lie on one another."""
     known = table()
     if len(known) < 40:
         yield f"{PAGE.name} names only {len(known)} metrics"
     series = {name + suffix: name for name, (kind, _) in known.items() for suffix in SUFFIXES[kind]}
+    unasked = set(known)
     for place, expression in expressions():
         found = re.findall(r"\b((?:clarion|process)_[a-z_]+|up)\s*[{\[]", expression)
         if not found:
@@ -51,6 +52,7 @@ def problems():
         for name in found:
             if name not in series and name not in OF_PROMETHEUS:
                 yield f"{place}: {name} is no metric"
+            unasked.discard(series.get(name))
         labels = set().union({"job", "instance", "le"}, *(known[series[name]][1] for name in found if name in series))
         asked = re.findall(r"([a-z_]+)\s*(?:=~|!~|!=|=)\s*\"", expression)
         for words in re.findall(r"\b(?:by|on) \(([^)]*)\)", expression):
@@ -58,3 +60,17 @@ def problems():
         for label in asked:
             if label not in labels:
                 yield f"{place}: no metric has the label {label}"
+    for name in sorted(unasked):
+        yield f"{DASHBOARD.name}: neither a panel nor an alert asks for {name}"
+    yield from overlaps()
+
+
+def overlaps():
+    """Panels that lie on another one."""
+    taken = {}
+    for panel in json.loads(DASHBOARD.read_text())["panels"]:
+        at = panel["gridPos"]
+        cells = {(x, y) for x in range(at["x"], at["x"] + at["w"]) for y in range(at["y"], at["y"] + at["h"])}
+        for other in sorted({taken[cell] for cell in cells if cell in taken}):
+            yield f"{DASHBOARD.name}: {panel['title']} lies on {other}"
+        taken |= dict.fromkeys(cells, panel["title"])

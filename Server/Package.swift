@@ -213,7 +213,7 @@ let package = Package(
                 "PushHub", "ClarionTesting", "NotificationTemplates", "ServiceErrors", "SharedAccess", "TagExpressions",
                 .logging, .richPushModel,
             ]),
-        lab("ServiceEmulation", [.nioCore, .nioHTTP2, .nioPosix, .richPushModel]),
+        lab("ServiceEmulation", ["WireText", .nioCore, .nioHTTP1, .nioHTTP2, .nioPosix, .richPushModel]),
         lab(
             "WebPushEmulation",
             [

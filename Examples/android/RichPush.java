@@ -41,6 +41,8 @@ public final class RichPush {
         /** Notifications with the same one belong together. */
         public String thread;
         public boolean isSilent;
+        /** The number on the icon; without one the launcher counts. */
+        public Integer badge;
         /** Its bytes are those that the server described. */
         public File picture;
     }
@@ -147,6 +149,7 @@ public final class RichPush {
         received.text = data.get("body");
         received.thread = data.get("thread");
         received.isSilent = data.get("sound") == null;
+        received.badge = badge(data.get("badge"));
         state.note(own, id, "delivered", null);
         try {
             if (id != null) enrich(received, own, RichPushCalls.after(RECEIVE_SECONDS));
@@ -371,6 +374,11 @@ public final class RichPush {
     private static String richId(String text) {
         boolean isNumber = text != null && text.matches("[1-9][0-9]{0,9}") && Long.parseLong(text) <= Integer.MAX_VALUE;
         return isNumber ? text : null;
+    }
+
+    /** A number from 0, or null. */
+    private static Integer badge(String text) {
+        return text != null && text.matches("[0-9]{1,9}") ? Integer.valueOf(text) : null;
     }
 
     /** The mark is the beginning of a hash over rich id and user, so only a phone that knows the user can compare it. */

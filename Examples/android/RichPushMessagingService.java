@@ -80,6 +80,8 @@ public final class RichPushMessagingService extends FirebaseMessagingService {
             .setPriority(NotificationCompat.PRIORITY_HIGH)
             .setOnlyAlertOnce(true).setAutoCancel(true)
             .setContentIntent(PendingIntent.getActivity(this, number, host.open(received.id), flags));
+        // Without one the launcher counts what is shown.
+        if (received.badge != null) builder.setNumber(received.badge);
         Bitmap picture = received.picture == null ? null : decoded(received.picture);
         if (picture == null) return builder.setStyle(new NotificationCompat.BigTextStyle().bigText(received.text)).build();
         NotificationCompat.BigPictureStyle style = new NotificationCompat.BigPictureStyle().bigPicture(picture);

@@ -4,53 +4,29 @@ import RichPushModel
 public struct SimulatedAndroid: Sendable {
     /// What the operator calls the phone.
     public let name: String
-    private let core: FCMServiceCore
+    private let service: LocalFCM
 
-    init(name: String, core: FCMServiceCore) { (self.name, self.core) = (name, core) }
+    init(name: String, service: LocalFCM) { (self.name, self.service) = (name, service) }
 
     /// The registration token; `nil` while the app is not installed.
-    public var token: String? { core.with { $0.devices[name]?.token } }
-
+    public var token: String? { service.with { $0.devices[name]?.token } }
     /// The installation id.
-    public var fid: String { core.with { $0.devices[name]?.fid ?? "" } }
-
+    public var fid: String { service.with { $0.devices[name]?.fid ?? "" } }
     /// What it is now; `nil` when the service has no such device.
-    public var status: AndroidStatus? {
-        let now = core.clock.now
-        return core.with { state in
-            state.expire(name, now: now)
-            return state.devices[name]?.status(name, quotas: state.quotas)
-        }
-    }
-
-    /// The topics that the app follows.
-    public var topics: Set<String> { core.with { $0.devices[name]?.topics ?? [] } }
-
+    public var status: AndroidStatus? { service.with { $0.status(of: name) } }
     /// The ids of the messages that wait for the phone.
-    public var waitingMessages: [String] {
-        let now = core.clock.now
-        return core.with { state in
-            state.expire(name, now: now)
-            return state.devices[name]?.waiting.map(\.id) ?? []
-        }
-    }
-
+    public var waitingMessages: [String] { status?.waiting.map(\.message.id) ?? [] }
     /// The ids of the messages that the system shows.
-    public var shownMessages: [String] { core.with { $0.devices[name]?.tray.map(\.id) ?? [] } }
-
+    public var shownMessages: [String] { status?.shown.map(\.id) ?? [] }
     /// What happens from here. A second call takes the place of the first, whose stream ends.
-    public var events: AsyncStream<AndroidEvent> { core.events(of: name) }
+    public var events: AsyncStream<AndroidEvent> { service.events(of: name) }
 
     /// Something happens to the phone. Throws `LocalFCMError` when it cannot.
     public func act(_ action: AndroidAction) throws(LocalFCMError) {
-        let now = core.clock.now
-        try core.with { state throws(LocalFCMError) in try state.act(action, on: name, now: now) }
+        try service.with { state throws(LocalFCMError) in try state.act(action, on: name) }
     }
 
     /// The user taps a message that the system shows, which opens the app. Returns whether it was there.
     @discardableResult
-    public func tap(_ messageID: String) -> Bool {
-        let now = core.clock.now
-        return core.with { $0.tap(messageID, on: name, now: now) }
-    }
+    public func tap(_ messageID: String) -> Bool { service.with { $0.tap(messageID, on: name) } }
 }

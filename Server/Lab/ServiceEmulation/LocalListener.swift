@@ -112,6 +112,15 @@ public final class LocalListener<Failure: LocalListenerError>: Sendable {
     }
 }
 
+/// The origin of a local service, as its clients name it.
+public enum LocalOrigin {
+    /// Scheme, host and port; without the port that the scheme has by itself.
+    public static func text(_ scheme: String, host: String, port: Int) -> String {
+        let place = "\(scheme)://" + (host.contains(":") ? "[\(host)]" : host)
+        return port == (scheme == "https" ? 443 : 80) ? place : "\(place):\(port)"
+    }
+}
+
 /// Runs something on an event loop when a time of a service's clock has passed.
 public enum LoopTimer {
     /// Waits and then calls `body`, unless the task is cancelled before.

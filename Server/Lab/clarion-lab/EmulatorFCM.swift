@@ -33,10 +33,11 @@ struct EmulatorFCM {
         let leaf = try authority.issueServerCertificate(
             names: names.enumerated().filter { names.firstIndex(of: $1) == $0 }.map(\.element), subject: "Clarion local FCM",
             now: SystemClock().now)
-        let settings = LocalFCMSettings(
+        var settings = LocalFCMSettings(
             identity: .init(
                 certificatePEM: leaf.certificatePEM + "\n" + authority.certificatePEM, privateKeyPEM: leaf.privateKeyPEM),
-            host: host, port: port, allowsRemoteClients: isOpen, standsInForGoogle: standsInForGoogle)
+            host: host, port: port)
+        (settings.allowsRemoteClients, settings.standsInForGoogle) = (isOpen, standsInForGoogle)
         let fcm = LocalFCM(settings: settings, clock: .system, group: .singletonMultiThreadedEventLoopGroup, logger: logger)
         let memory = try EmulatorMemory(of: fcm, at: statePath, clock: .system, logger: logger)
         let isNew = !FileManager.default.fileExists(atPath: statePath)

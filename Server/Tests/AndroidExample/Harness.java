@@ -126,6 +126,9 @@ public final class Harness implements RichPush.App {
         RichPush.Received received = push.receive(message);
         check("the server's texts are shown", received.title + ": " + received.text, "Lunch: At noon?");
         check("with the bytes that were sent", Machine.bytes(received.picture), picture);
+        check("without a number, as the sender gave none", received.badge, null);
+        String counted = machine.sent("'audience':'username:ann','message':'M','preview':'open','badge':3");
+        check("or with the sender's", push.receive(map(machine.message("ann", counted))).badge, 3);
         push.shown(received);
         check("receipts leave", push.settle(30), true);
         check("and the server has them", machine.receipts(received.id), "{delivered=1, fetched=1}");
@@ -144,6 +147,9 @@ public final class Harness implements RichPush.App {
         wire.spoil(Wire.Fault.NONE, "", 0);
         RichPush.Received plain = push.receive(Collections.singletonMap("body", "Hello"));
         check("a plain text is shown as it came", plain.text + " " + plain.id, "Hello null");
+        for (String number : new String[] {"x", "-1", "", "9999999999"}) {
+            check("a number cannot be '" + number + "'", push.receive(Map.of("body", "Hello", "badge", number)).badge, null);
+        }
         for (String id : new String[] {"0", "01", "2147483648", "1/../2", ""}) {
             Map<String, String> bad = new TreeMap<>(Map.of("richId", id, "body", "Hello"));
             check("a rich id cannot be '" + id + "'", push.receive(bad).id, null);
@@ -344,12 +350,14 @@ public final class Harness implements RichPush.App {
         RichPushMessagingService service = new RichPushMessagingService();
         service.attach(shop);
         Map<String, String> message = message();
+        message.put("badge", "3");
         for (int round = 0; round < 2; round++) service.onMessageReceived(new RemoteMessage(message));
         String screen = NotificationManagerCompat.SCREEN.keySet().toString();
         check("the service shows a message", screen, "[rich-push " + message.get("richId") + "]");
         check("once, though it came twice", NotificationManagerCompat.count, 1);
         Notification shown = NotificationManagerCompat.SCREEN.values().iterator().next();
         check("with text and picture", shown.built.get("contentText") + " " + shown.picture().sampleSize, "At noon? 4");
+        check("and the number of the sender", shown.built.get("number"), 3);
         check("reports it", machine.receipts(message.get("richId")), "{delivered=1, fetched=1}");
         check("and leaves no job", Context.JOBS.scheduled.size(), 0);
         Offers offers = new Offers();
@@ -368,6 +376,8 @@ public final class Harness implements RichPush.App {
         machine.killServer();
         service.onMessageReceived(new RemoteMessage(message));
         check("without a server the message is shown", NotificationManagerCompat.SCREEN.size(), 2);
+        Notification plain = NotificationManagerCompat.SCREEN.get("rich-push " + message.get("richId"));
+        check("and without a number the launcher counts", plain.built.get("number"), null);
         check("and a job is left", Context.JOBS.scheduled.size(), 1);
         machine.serve();
         RichPushMessagingService.Later later = new RichPushMessagingService.Later();

@@ -60,9 +60,8 @@ struct AdministeredFCM: Sendable {
     }
 
     func issueAccessToken() -> String {
-        let now = clock.now
-        return fcm.core.with {
-            $0.issueAccessToken(account: Self.account, scopes: ["https://www.googleapis.com/auth/firebase.messaging"], now: now)
+        fcm.with {
+            $0.issueAccessToken(account: Self.account, scopes: ["https://www.googleapis.com/auth/firebase.messaging"])
         }
     }
 
@@ -73,6 +72,10 @@ struct AdministeredFCM: Sendable {
             target: "/v1/projects/shop/messages:send",
             headers: [("content-type", "application/json"), ("authorization", "Bearer \(bearer ?? issueAccessToken())")],
             body: Array(#"{"message":{\#(message)}}"#.utf8))
-        return fcm.core.handle(request).answer.status
+        return fcm.handle(request).answer.status
     }
+}
+
+extension JSONValue {
+    var asList: [JSONValue] { if case .list(let list) = self { list } else { [] } }
 }

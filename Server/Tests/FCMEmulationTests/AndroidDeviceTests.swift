@@ -74,10 +74,10 @@ struct AndroidDeviceTests {
         try fixture.act(.goOffline)
         fixture.push(data(1))
         fixture.clock.advance(by: .seconds(2_419_199))
-        fixture.state.expire("phone", now: fixture.clock.now)
+        _ = fixture.state.status(of: "phone")
         #expect(fixture.state.devices["phone"]?.waiting.count == 1)
         fixture.clock.advance(by: .seconds(1))
-        fixture.state.expire("phone", now: fixture.clock.now)
+        _ = fixture.state.status(of: "phone")
         #expect(fixture.state.devices["phone"]?.waiting.count == 0)
     }
 
@@ -116,12 +116,12 @@ struct AndroidDeviceTests {
         guard case .shown(let message)? = fixture.events().first else { return #expect(Bool(false), "it was not shown") }
         #expect(message.notification == .object(["title": .text("T"), "body": .text("B")]))
         #expect(message.hasHighPriority && message.hasHighOriginalPriority)
-        let isTapped = fixture.state.tap(id, on: "phone", now: fixture.clock.now)
+        let isTapped = fixture.state.tap(id, on: "phone")
         #expect(isTapped)
         #expect(fixture.events() == [.opened(message)])
         fixture.push(members)
         #expect(numbers(fixture.events()) == ["1"], "in the foreground the app gets it")
-        let isTappedAgain = fixture.state.tap(id, on: "phone", now: fixture.clock.now)
+        let isTappedAgain = fixture.state.tap(id, on: "phone")
         #expect(!isTappedAgain)
     }
 

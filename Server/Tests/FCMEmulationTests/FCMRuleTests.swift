@@ -51,7 +51,7 @@ struct FCMRuleTests {
         #expect(detail("google.firebase.fcm.v1.FcmError")?["errorCode"]?.asText == rule.errorCode)
         let named = detail("google.rpc.BadRequest")?["fieldViolations"]?.asList.first
         switch rule.facts.form {
-        case .info(_, let reason):
+        case .info(let reason):
             #expect(detail("google.rpc.ErrorInfo")?["reason"]?.asText == reason)
             let challenge = answer.headers.first { $0.name == "www-authenticate" }?.value
             #expect((challenge?.hasPrefix("Bearer ") ?? false) == (rule.status == 401))

@@ -1,5 +1,6 @@
 import APNsProtocol
 import RichPushModel
+import ServiceEmulation
 
 #if canImport(FoundationEssentials)
     import FoundationEssentials

@@ -1,10 +1,9 @@
-import Logging
 import NIOCore
 import NIOHPACK
 import NIOHTTP2
 import ServiceEmulation
 
-/// One connection over HTTP/2: frames in, requests judged by the core, frames out. Lives on its event loop.
+/// One connection over HTTP/2: frames in, requests judged by the service, frames out. Lives on its event loop.
 final class FCMHTTP2Handler: ChannelInboundHandler {
     typealias InboundIn = HTTP2Frame
     typealias OutboundOut = HTTP2Frame
@@ -13,30 +12,27 @@ final class FCMHTTP2Handler: ChannelInboundHandler {
     static let streamWindow = 2 * GoogleRequest.largestBody
     /// What the client may send before it has to hear of credit.
     private static let connectionWindow = 4 * GoogleRequest.largestBody
-    /// How often it is looked whether something happens.
     private static let watchInterval: Duration = .seconds(60)
-    /// So long a connection lives on which a fault holds everything up.
+    /// So many looks a connection lives on which a fault holds everything up.
     private static let longestStall = 10
     /// Between GOAWAY and the end.
     private static let grace: Duration = .seconds(1)
 
-    private let core: FCMServiceCore
-    private let logger: Logger
+    private let service: LocalFCM
     private var context: ChannelHandlerContext?
     /// Requests that are not answered.
     private var streams: [HTTP2StreamID: GoogleRequest] = [:]
-    /// Answers that come later.
     private var waits: [HTTP2StreamID: Task<Void, Never>] = [:]
     /// Streams that a fault holds open.
     private var held: Set<HTTP2StreamID> = []
     private var watch: Task<Void, Never>?
     private var isLeaving = false
-    /// Something of a request came since the last look.
+    private var hasCredit = false
+    /// Something of a request came since the last look, and how many looks saw nothing.
     private var wasActive = true
     private var silentWatches = 0
-    private var hasCredit = false
 
-    init(core: FCMServiceCore, logger: Logger) { (self.core, self.logger) = (core, logger) }
+    init(service: LocalFCM) { self.service = service }
 
     func handlerAdded(context: ChannelHandlerContext) {
         self.context = context
@@ -54,22 +50,25 @@ final class FCMHTTP2Handler: ChannelInboundHandler {
         context = nil
         watch?.cancel()
         for wait in waits.values { wait.cancel() }
-        waits.removeAll()
-        streams.removeAll()
+        (waits, streams) = ([:], [:])
     }
 
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {
         let frame = unwrapInboundIn(data)
         switch frame.payload {
         case .headers(let content):
-            wasActive = true
             // Trailers, which gRPC alone has, say nothing here.
-            if streams[frame.streamID] == nil, !isLeaving { streams[frame.streamID] = Self.request(content.headers) }
-            if content.endStream { finish(frame.streamID) }
+            if streams[frame.streamID] == nil, !isLeaving {
+                streams[frame.streamID] = GoogleRequest(
+                    method: content.headers.first(name: ":method") ?? "", target: content.headers.first(name: ":path") ?? "",
+                    headers: content.headers.map { ($0.name, $0.value) }, isHTTP2: true)
+            }
+            received(on: frame.streamID, isWhole: content.endStream)
         case .data(let content):
-            wasActive = true
-            if case .byteBuffer(let piece) = content.data { receive(piece, on: frame.streamID) }
-            if content.endStream { finish(frame.streamID) }
+            if case .byteBuffer(let piece) = content.data {
+                streams[frame.streamID]?.append(piece, limit: GoogleRequest.largestBody)
+            }
+            received(on: frame.streamID, isWhole: content.endStream)
         default: break
         }
     }
@@ -94,9 +93,11 @@ final class FCMHTTP2Handler: ChannelInboundHandler {
 
     /// A stream error leaves the connection alone; anything else ends it.
     func errorCaught(context: ChannelHandlerContext, error: any Error) {
-        logger.debug("A connection of the local FCM met an error", metadata: ["error": "\(error)"])
-        if !(error is NIOHTTP2Errors.StreamError) { context.close(promise: nil) }
+        service.logger.debug("A connection of the local FCM met an error", metadata: ["error": "\(error)"])
+        if !(error is NIOHTTP2Errors.StreamError) { close() }
     }
+
+    private func close() { context?.close(promise: nil) }
 
     private func forget(_ stream: HTTP2StreamID) {
         streams[stream] = nil
@@ -113,31 +114,16 @@ final class FCMHTTP2Handler: ChannelInboundHandler {
         context?.write(wrapOutboundOut(HTTP2Frame(streamID: stream, payload: payload)), promise: nil)
     }
 
-    // MARK: Requests
-
-    private static func request(_ headers: HPACKHeaders) -> GoogleRequest {
-        var request = GoogleRequest(method: "", target: "", isHTTP2: true)
-        for (name, value, _) in headers {
-            switch name {
-            case ":method": request.method = value
-            case ":path": request.target = value
-            default: request.headers.append((name, value))
-            }
-        }
-        return request
-    }
-
-    private func receive(_ piece: ByteBuffer, on stream: HTTP2StreamID) {
-        guard streams[stream] != nil else { return }
-        streams[stream]?.append(piece)
-        // The rest is not waited for: what is too long is refused whatever it says.
-        if streams[stream]?.bodySize ?? 0 > GoogleRequest.largestBody { finish(stream) }
-    }
-
-    private func finish(_ stream: HTTP2StreamID) {
+    /// The rest of a body that is too long is not waited for: it is refused whatever it says.
+    private func received(on stream: HTTP2StreamID, isWhole: Bool) {
+        wasActive = true
+        guard let request = streams[stream], isWhole || request.bodySize > GoogleRequest.largestBody else { return }
         // One that waits or is held was judged before.
-        guard let request = streams[stream], !isLeaving, waits[stream] == nil, !held.contains(stream) else { return }
-        let verdict = core.handle(request)
+        if !isLeaving, waits[stream] == nil, !held.contains(stream) { finish(request, on: stream) }
+    }
+
+    private func finish(_ request: GoogleRequest, on stream: HTTP2StreamID) {
+        let verdict = service.handle(request)
         switch verdict.fault {
         case .delay(let milliseconds):
             waits[stream] = wait(.milliseconds(milliseconds)) { handler in
@@ -155,7 +141,7 @@ final class FCMHTTP2Handler: ChannelInboundHandler {
         case .loseAnswer:
             // What was answered before is not taken back.
             context?.flush()
-            context?.close(promise: nil)
+            close()
         case .tooManyRequests, .unavailable, .serverError, .badGateway, .refusal, .revokeTokens, nil:
             send(verdict.answer, on: stream)
         }
@@ -163,12 +149,9 @@ final class FCMHTTP2Handler: ChannelInboundHandler {
 
     private func send(_ answer: GoogleAnswer, on stream: HTTP2StreamID, isWhole: Bool = true) {
         guard let request = streams[stream] else { return }
-        var headers = HPACKHeaders()
-        headers.add(name: ":status", value: "\(answer.status)")
-        for (name, value) in answer.headers { headers.add(name: name, value: value) }
         var body = ByteBuffer(string: answer.body)
-        headers.add(name: "content-length", value: "\(body.readableBytes)")
-        write(.headers(.init(headers: headers)), on: stream)
+        let headers = [(":status", "\(answer.status)")] + answer.headers + [("content-length", "\(body.readableBytes)")]
+        write(.headers(.init(headers: HPACKHeaders(headers.map { ($0.0, $0.1) }))), on: stream)
         if !isWhole { body = body.getSlice(at: body.readerIndex, length: body.readableBytes / 2) ?? ByteBuffer() }
         write(.data(.init(data: .byteBuffer(body), endStream: isWhole)), on: stream)
         guard isWhole else { return }
@@ -180,18 +163,18 @@ final class FCMHTTP2Handler: ChannelInboundHandler {
         }
     }
 
+    /// GOAWAY past the library. After one of its own it takes the connection for ended, and answers what a client has sent by
+    /// then, such as an acknowledgement, with PROTOCOL_ERROR.
     private func goAway(_ answer: GoogleAnswer, isProcessed: Bool, on stream: HTTP2StreamID) {
         if isProcessed { send(answer, on: stream) }
         context?.flush()
         context?.pipeline.syncOperations.sendGoAway(last: isProcessed ? Int(stream) : max(0, Int(stream) - 2))
         isLeaving = true
-        waits[.rootStream] = wait(Self.grace) { $0.context?.close(promise: nil) }
+        waits[.rootStream] = wait(Self.grace) { $0.close() }
     }
 
-    // MARK: Time
-
     private func wait(_ delay: Duration, _ body: @escaping @Sendable (FCMHTTP2Handler) -> Void) -> Task<Void, Never>? {
-        LoopTimer.start(delay, of: self, in: context, clock: core.clock, body)
+        LoopTimer.start(delay, of: self, in: context, clock: service.clock, body)
     }
 
     /// Ends a connection on which nothing happens, and later one on which only a fault holds something up.
@@ -200,11 +183,7 @@ final class FCMHTTP2Handler: ChannelInboundHandler {
             handler.silentWatches = handler.wasActive ? 0 : handler.silentWatches + 1
             handler.wasActive = false
             let isStalled = !handler.waits.isEmpty || !handler.held.isEmpty
-            if handler.silentWatches >= (isStalled ? Self.longestStall : 1) {
-                handler.context?.close(promise: nil)
-            } else {
-                handler.watchLater()
-            }
+            if handler.silentWatches >= (isStalled ? Self.longestStall : 1) { handler.close() } else { handler.watchLater() }
         }
     }
 }

@@ -2,18 +2,9 @@ import RichPushModel
 
 /// A message for a device, from acceptance to its end.
 struct DeviceMessage: Sendable, Hashable, Codable {
-    var id: String
-    var from: String
+    var id, from: String
     var content: SentMessage
-    var sentAt: Timestamp
-    var expiresAt: Timestamp
-
-    func received(isHigh: Bool) -> AndroidMessage {
-        AndroidMessage(
-            id: id, from: from, data: content.data, notification: content.notification.map { .object($0) },
-            collapseKey: content.collapseKey, hasHighOriginalPriority: content.isHighPriority, hasHighPriority: isHigh,
-            sentAt: sentAt, timeToLive: content.life)
-    }
+    var sentAt, expiresAt: Timestamp
 }
 
 /// What a device decides: events for its app, and what became of messages.
@@ -23,9 +14,8 @@ struct DeviceOutcome: Sendable {
 }
 
 /// One app on one device, as service and phone know it together (Reference/FCM.md#4 and #6). A pure state machine: time comes in.
-struct AndroidDevice: Sendable, Hashable {
-    let project: String
-    let package: String
+struct AndroidDevice: Sendable {
+    let project, package: String
     let platform: DevicePlatform
     var fid: String
     /// The living registration token; `nil` while the app is not installed.
@@ -45,6 +35,8 @@ struct AndroidDevice: Sendable, Hashable {
     var silentMessages = 0
     /// What the system shows.
     var tray: [DeviceMessage] = []
+    /// What it has decided and the service has not taken yet.
+    var outcome = DeviceOutcome()
 
     /// The system shows at most so many notifications of an app.
     private static let trayLimit = 50
@@ -54,20 +46,16 @@ struct AndroidDevice: Sendable, Hashable {
         !isOnline && now - lastSeen > .seconds(Int64(days) * 86_400)
     }
 
-    // MARK: Messages
-
     /// Takes a message in: it is delivered, waits, or is gone.
-    mutating func take(_ message: DeviceMessage, quotas: LocalFCMQuotas, now: Timestamp) -> DeviceOutcome {
-        var outcome = DeviceOutcome()
-        expire(at: now, &outcome)
+    mutating func take(_ message: DeviceMessage, _ quotas: LocalFCMQuotas, _ now: Timestamp) {
+        expire(at: now)
         if obstacle(to: message, quotas) == nil {
-            deliver(message, quotas, &outcome)
+            deliver(message, quotas)
         } else if message.content.life == 0 {
             outcome.states.append((message.id, .missed))
         } else {
-            store(message, quotas, &outcome)
+            store(message, quotas)
         }
-        return outcome
     }
 
     /// Demoted without notice when the app shows nothing (Reference/FCM.md#6).
@@ -76,10 +64,18 @@ struct AndroidDevice: Sendable, Hashable {
             && (message.content.notification != nil || silentMessages < quotas.silentHighPriority ?? .max)
     }
 
+    private func received(_ message: DeviceMessage, _ quotas: LocalFCMQuotas) -> AndroidMessage {
+        let content = message.content
+        return AndroidMessage(
+            id: message.id, from: message.from, data: content.data, notification: content.notification.map { .object($0) },
+            collapseKey: content.collapseKey, hasHighOriginalPriority: content.isHighPriority,
+            hasHighPriority: isHigh(message, quotas), sentAt: message.sentAt, timeToLive: content.life)
+    }
+
     /// Why a message has to wait; `nil` when it is delivered now.
-    private func obstacle(
-        to message: DeviceMessage, _ quotas: LocalFCMQuotas, duringMaintenance: Bool = false
-    ) -> AndroidObstacle? {
+    private func obstacle(to message: DeviceMessage, _ quotas: LocalFCMQuotas, duringMaintenance: Bool = false)
+        -> AndroidObstacle?
+    {
         if token == nil { return .notInstalled }
         if !isOnline { return .offline }
         guard platform == .android else { return nil }
@@ -88,8 +84,8 @@ struct AndroidDevice: Sendable, Hashable {
         return isDozing && !duringMaintenance && !isHigh(message, quotas) ? .doze : nil
     }
 
-    private mutating func deliver(_ message: DeviceMessage, _ quotas: LocalFCMQuotas, _ outcome: inout DeviceOutcome) {
-        let received = message.received(isHigh: isHigh(message, quotas))
+    private mutating func deliver(_ message: DeviceMessage, _ quotas: LocalFCMQuotas) {
+        let received = received(message, quotas)
         if message.content.isHighPriority, message.content.notification == nil { silentMessages += 1 }
         if received.notification != nil, !isForeground {
             tray = tray.suffix(Self.trayLimit - 1) + [message]
@@ -100,85 +96,64 @@ struct AndroidDevice: Sendable, Hashable {
         outcome.states.append((message.id, .delivered))
     }
 
-    private mutating func store(_ message: DeviceMessage, _ quotas: LocalFCMQuotas, _ outcome: inout DeviceOutcome) {
-        guard let key = message.content.collapseKey else {
-            let isFull = waiting.count { $0.content.collapseKey == nil } >= quotas.waitingMessages
-            waiting.append(message)
-            outcome.states.append((message.id, .stored))
-            if isFull {
-                drop(.dropped, &outcome) { $0.content.collapseKey == nil }
-                hasLostMessages = true
+    private mutating func store(_ message: DeviceMessage, _ quotas: LocalFCMQuotas) {
+        let key = message.content.collapseKey
+        let isFull = waiting.count { $0.content.collapseKey == nil } >= quotas.waitingMessages
+        if let key {
+            drop(.collapsed) { $0.content.collapseKey == key }
+            let keys = waiting.compactMap(\.content.collapseKey)
+            // Which key goes is not defined (Reference/FCM.md#2-2). Here it is the oldest.
+            if Set(keys).count >= quotas.collapseKeys, let oldest = keys.first {
+                drop(.collapsed) { $0.content.collapseKey == oldest }
             }
-            return
-        }
-        drop(.collapsed, &outcome) { $0.content.collapseKey == key }
-        let keys = Set(waiting.compactMap(\.content.collapseKey))
-        // Which key goes is not defined (Reference/FCM.md#2-2). Here it is the oldest.
-        if keys.count >= quotas.collapseKeys, let oldest = waiting.lazy.compactMap(\.content.collapseKey).first {
-            drop(.collapsed, &outcome) { $0.content.collapseKey == oldest }
         }
         waiting.append(message)
         outcome.states.append((message.id, .stored))
+        if key == nil, isFull {
+            drop(.dropped) { $0.content.collapseKey == nil }
+            hasLostMessages = true
+        }
     }
 
-    private mutating func drop(
-        _ state: FCMDeliveryRecord.State, _ outcome: inout DeviceOutcome, where isGone: (DeviceMessage) -> Bool
-    ) {
+    private mutating func drop(_ state: FCMDeliveryRecord.State, where isGone: (DeviceMessage) -> Bool) {
         outcome.states += waiting.filter(isGone).map { ($0.id, state) }
         waiting.removeAll(where: isGone)
     }
 
-    mutating func expire(at now: Timestamp, _ outcome: inout DeviceOutcome) {
-        guard !waiting.isEmpty else { return }
-        drop(.expired, &outcome) { $0.expiresAt <= now }
-    }
+    mutating func expire(at now: Timestamp) { drop(.expired) { $0.expiresAt <= now } }
 
     /// Delivers what may be delivered now, in its order.
-    private mutating func deliverWaiting(
-        _ quotas: LocalFCMQuotas, _ outcome: inout DeviceOutcome, duringMaintenance: Bool = false
-    ) {
+    private mutating func deliverWaiting(_ quotas: LocalFCMQuotas, duringMaintenance: Bool) {
         if hasLostMessages, token != nil, isOnline, !isForceStopped, isUnlocked {
             hasLostMessages = false
             outcome.events.append(.deletedMessages)
         }
-        var left: [DeviceMessage] = []
-        for message in waiting {
-            if obstacle(to: message, quotas, duringMaintenance: duringMaintenance) == nil {
-                deliver(message, quotas, &outcome)
-            } else {
-                left.append(message)
-            }
+        for message in waiting where obstacle(to: message, quotas, duringMaintenance: duringMaintenance) == nil {
+            waiting.removeAll { $0.id == message.id }
+            deliver(message, quotas)
         }
-        waiting = left
     }
 
     /// What the device is now, for an operator who looks at it.
-    func status(_ name: String, quotas: LocalFCMQuotas) -> AndroidStatus {
+    func status(_ name: String, _ quotas: LocalFCMQuotas) -> AndroidStatus {
         let waits = waiting.compactMap { message in
-            obstacle(to: message, quotas).map {
-                AndroidStatus.Waiting(message: message.received(isHigh: isHigh(message, quotas)), obstacle: $0)
-            }
+            obstacle(to: message, quotas).map { AndroidStatus.Waiting(message: received(message, quotas), obstacle: $0) }
         }
         return AndroidStatus(
             name: name, project: project, package: package, platform: platform, token: token, fid: fid, isOnline: isOnline,
             isDozing: isDozing, isForceStopped: isForceStopped, isForeground: isForeground, isUnlocked: isUnlocked,
-            topics: topics.sorted(), waiting: waits,
-            shown: tray.map { $0.received(isHigh: isHigh($0, quotas)) })
+            topics: topics.sorted(), waiting: waits, shown: tray.map { received($0, quotas) })
     }
 
-    // MARK: What happens to the phone
-
     /// Does what needs no new names. `renewToken` and `install` are the service's, which gives the names.
-    mutating func act(_ action: AndroidAction, quotas: LocalFCMQuotas, now: Timestamp) -> DeviceOutcome {
-        var outcome = DeviceOutcome()
-        expire(at: now, &outcome)
+    mutating func act(_ action: AndroidAction, _ quotas: LocalFCMQuotas, _ now: Timestamp) {
+        expire(at: now)
         if isOnline { lastSeen = max(lastSeen, now) }
         switch action {
         case .goOnline: (isOnline, lastSeen) = (true, now)
         case .goOffline: isOnline = false
         case .enterDoze: (isDozing, isForeground) = (true, false)
         case .leaveDoze: isDozing = false
-        case .openMaintenanceWindow: break
         case .forceStop: (isForceStopped, isForeground) = (true, false)
         case .openApp: (isForceStopped, isForeground, isDozing, isUnlocked) = (false, true, false, true)
         case .leaveApp: isForeground = false
@@ -186,22 +161,21 @@ struct AndroidDevice: Sendable, Hashable {
         case .unlock: isUnlocked = true
         case .showNotification: silentMessages = 0
         case .uninstall:
-            drop(.uninstalled, &outcome) { _ in true }
+            drop(.uninstalled) { _ in true }
             (token, topics, tray, isForeground, hasLostMessages, silentMessages) = (nil, [], [], false, false, 0)
         case .neglect: (isOnline, lastSeen) = (false, now - .seconds(Int64(quotas.inactiveDays) * 86_400 + 1))
-        case .renewToken, .install: break
+        case .openMaintenanceWindow, .renewToken, .install: break
         }
-        deliverWaiting(quotas, &outcome, duringMaintenance: action == .openMaintenanceWindow)
-        return outcome
+        deliverWaiting(quotas, duringMaintenance: action == .openMaintenanceWindow)
     }
 
-    /// The user taps what the system shows, which opens the app.
-    mutating func tap(_ messageID: String, quotas: LocalFCMQuotas, now: Timestamp) -> DeviceOutcome? {
-        guard let index = tray.firstIndex(where: { $0.id == messageID }) else { return nil }
+    /// The user taps what the system shows, which opens the app. Returns whether it was there.
+    mutating func tap(_ messageID: String, _ quotas: LocalFCMQuotas, _ now: Timestamp) -> Bool {
+        guard let index = tray.firstIndex(where: { $0.id == messageID }) else { return false }
         let message = tray.remove(at: index)
-        var outcome = act(.openApp, quotas: quotas, now: now)
-        outcome.events.insert(.opened(message.received(isHigh: isHigh(message, quotas))), at: 0)
-        return outcome
+        act(.openApp, quotas, now)
+        outcome.events.insert(.opened(received(message, quotas)), at: 0)
+        return true
     }
 }
 

@@ -11,12 +11,8 @@ public struct FCMExchange: Sendable, Hashable, Codable {
     public var bodySize: Int
     /// `user-agent`, `x-firebase-client` and such, by their names in lower case.
     public var headers: [String: String]
-    /// The project that is called, by its id.
-    public var project: String?
-    /// The service account that calls.
-    public var account: String?
-    /// The device that the message is for, by its name here.
-    public var device: String?
+    /// The id of the project, the service account that calls, and the name of the device here.
+    public var project, account, device: String?
     /// What was sent, by the names of the API. Tokens are cut to a few characters.
     public var message: JSONValue?
     public var isValidation: Bool?
@@ -24,11 +20,9 @@ public struct FCMExchange: Sendable, Hashable, Codable {
     public var status: Int?
     /// `FcmError.errorCode` of the answer.
     public var errorCode: String?
-    /// The rule that the request broke.
+    /// The rule that the request broke, and the field that the answer names.
     public var brokenRule: FCMRule?
-    /// The field that the answer names.
     public var field: String?
-    /// The fault that struck it.
     public var fault: FCMFault?
     /// The id of the message that it made.
     public var messageID: String?
@@ -47,33 +41,25 @@ public enum FCMNews: Sendable, Hashable {
     case delivery(FCMDeliveryRecord)
 }
 
-/// Everything that happened, the newest entries of each kind.
+/// Everything that happened, the newest entries of each kind, oldest first.
 public struct FCMRecorder: Sendable {
-    private var exchangeList: NewestEntries<FCMExchange>
-    private var deliveryList: NewestEntries<FCMDeliveryRecord>
-    private var phoneList: NewestEntries<PhoneRecord>
+    var exchangeList: NewestEntries<FCMExchange>
+    var deliveryList: NewestEntries<FCMDeliveryRecord>
+    var phoneList: NewestEntries<PhoneRecord>
 
     init(capacity: Int) {
-        exchangeList = NewestEntries(capacity: capacity)
-        deliveryList = NewestEntries(capacity: capacity)
+        (exchangeList, deliveryList) = (NewestEntries(capacity: capacity), NewestEntries(capacity: capacity))
         phoneList = NewestEntries(capacity: capacity)
     }
 
-    /// Requests, oldest first.
+    /// Requests.
     public var exchanges: [FCMExchange] { exchangeList.elements }
     /// The number of the request that is recorded next. They count from 0 and go on when records are forgotten.
     public var nextExchange: Int { exchangeList.count }
     /// Messages for devices, in the order in which they came to their last state.
     public var deliveries: [FCMDeliveryRecord] { deliveryList.elements }
-
-    /// What happened on phones, oldest first. Unlike the other lists it holds registration tokens, as the phones do.
+    /// What happened on phones. Unlike the other lists it holds registration tokens, as the phones do.
     public var phones: [PhoneRecord] { phoneList.elements }
-
-    mutating func record(_ exchange: FCMExchange) { exchangeList.append(exchange) }
-
-    mutating func record(_ delivery: FCMDeliveryRecord) { deliveryList.append(delivery) }
-
-    mutating func record(_ event: PhoneRecord) { phoneList.append(event) }
 
     mutating func clear() {
         exchangeList.clear()

@@ -3,123 +3,97 @@ import CryptoExtras
 import RichPushModel
 import WireText
 
-#if canImport(FoundationEssentials)
-    import FoundationEssentials
-#else
-    import Foundation
-#endif
-
 /// The request for an access token (Reference/FCM.md#1): a form with a signed assertion of a service account.
 struct GrantCall: Sendable {
     static let grantType = "urn:ietf:params:oauth:grant-type:jwt-bearer"
-
-    /// What a service account says of itself.
-    struct Assertion: Sendable {
-        let algorithm: JSONValue?
-        let keyID: String?
-        let issuer: String?
-        let audience: String?
-        let scopes: [String]
-        /// Seconds since 1970.
-        let issuedAt: Double?
-        let expiry: Double?
-        fileprivate let signed: [UInt8]
-        fileprivate let signature: [UInt8]
-
-        /// `nil` for what is not three parts, of which two are objects.
-        init?(_ text: String) {
-            let parts = text.split(separator: ".", omittingEmptySubsequences: false)
-            guard parts.count == 3, let header = Self.object(parts[0]), let claims = Self.object(parts[1]),
-                let signature = Base64URL.bytes(of: parts[2])
-            else { return nil }
-            (algorithm, keyID) = (header["alg"], header["kid"]?.asText)
-            (issuer, audience) = (claims["iss"]?.asText, claims["aud"]?.asText)
-            scopes = (claims["scope"]?.asText ?? "").split(separator: " ").map(String.init)
-            (issuedAt, expiry) = (Self.number(claims["iat"]), Self.number(claims["exp"]))
-            (signed, self.signature) = (Array("\(parts[0]).\(parts[1])".utf8), signature)
-        }
-
-        /// RS256 (RFC 7518, 3.3).
-        func isSigned(by key: _RSA.Signing.PublicKey) -> Bool {
-            key.isValidSignature(
-                .init(rawRepresentation: Data(signature)), for: SHA256.hash(data: signed), padding: .insecurePKCS1v1_5)
-        }
-
-        private static func object(_ text: Substring) -> [String: JSONValue]? {
-            Base64URL.bytes(of: text).flatMap { (try? ProtoTree($0))?.plain.members }
-        }
-
-        private static func number(_ value: JSONValue?) -> Double? {
-            switch value {
-            case .integer(let number): Double(number)
-            case .number(let number): number
-            default: nil
-            }
-        }
-    }
 
     /// What was broken without a look at the assertion.
     private(set) var violations: [FCMViolation] = []
     private(set) var assertion: Assertion?
 
     init(_ request: GoogleRequest) {
-        if request.contentType != "application/x-www-form-urlencoded" { violations.append(FCMViolation(.grantForm)) }
         let fields = GooglePath.fields(of: Substring(decoding: request.body, as: UTF8.self))
-        if let type = fields["grant_type"] {
-            if type != Self.grantType { violations.append(FCMViolation(.grantType)) }
-        } else {
-            violations.append(FCMViolation(.grantTypePresent))
-        }
-        let text = fields["assertion"] ?? ""
+        let (type, text) = (fields["grant_type"], fields["assertion"] ?? "")
         assertion = Assertion(text)
-        if assertion == nil { violations.append(FCMViolation(text.isEmpty ? .assertionPresent : .assertionForm)) }
+        violations.note(.grantForm, if: request.contentType != "application/x-www-form-urlencoded")
+        violations.note(.grantTypePresent, if: type == nil)
+        violations.note(.grantType, if: type ?? Self.grantType != Self.grantType)
+        violations.note(text.isEmpty ? .assertionPresent : .assertionForm, if: assertion == nil)
     }
-}
 
-extension GrantCall.Assertion {
-    /// A clock may be so many seconds ahead.
-    static let allowance = 60.0
+    /// What a service account says of itself.
+    struct Assertion: Sendable {
+        /// A clock may be so many seconds ahead.
+        private static let allowance = 60.0
+        private static let scopeRoot = "https://www.googleapis.com/auth/"
 
-    /// What is wrong with it.
-    ///
-    /// - Parameters:
-    ///   - keys: the keys of the issuer by their ids; `nil` for an unknown issuer.
-    ///   - audiences: the URLs of the token endpoint.
-    func violations(keys: [String: _RSA.Signing.PublicKey]?, audiences: Set<String>, now: Timestamp) -> [FCMViolation] {
-        var broken: [FCMRule] = []
-        if algorithm != .text("RS256") { broken.append(.assertionAlgorithm) }
-        if let keys {
-            // Google takes an assertion without the id of its key.
-            let candidates = keyID.map { id in keys[id].map { [$0] } ?? [] } ?? Array(keys.values)
-            if !candidates.contains(where: isSigned) { broken.append(.assertionSignature) }
-        } else {
-            broken.append(.issuerKnown)
+        let issuer: String?
+        let scopes: [String]
+        private let header: [String: JSONValue]
+        private let claims: [String: JSONValue]
+        private let signed: [UInt8]
+        private let signature: [UInt8]
+
+        /// `nil` for what is not three parts, of which two are objects.
+        init?(_ text: String) {
+            let parts = text.split(separator: ".", omittingEmptySubsequences: false)
+            let bytes = parts.compactMap { Base64URL.bytes(of: $0) }
+            guard parts.count == 3, bytes.count == 3, let header = JSONValue(json: bytes[0])?.members,
+                let claims = JSONValue(json: bytes[1])?.members
+            else { return nil }
+            (self.header, self.claims, issuer) = (header, claims, claims["iss"]?.asText)
+            scopes = (claims["scope"]?.asText ?? "").split(separator: " ").map(String.init)
+            (signed, signature) = (Array("\(parts[0]).\(parts[1])".utf8), bytes[2])
         }
-        if !(audience.map(audiences.contains) ?? false) { broken.append(.audience) }
-        broken += timeRules(now: Double(now.milliseconds) / 1_000)
-        if scopes.isEmpty { broken.append(.scopePresent) }
-        if !scopes.allSatisfy(Self.isKnown) { broken.append(.scopeKnown) }
-        return broken.map { FCMViolation($0) }
-    }
 
-    private func timeRules(now: Double) -> [FCMRule] {
-        guard let issuedAt, let expiry else { return [.assertionTimes] }
-        var broken: [FCMRule] = []
-        if expiry <= now { broken.append(.assertionFresh) }
-        if expiry - issuedAt > 3_600 { broken.append(.assertionLifetime) }
-        if issuedAt > now + Self.allowance { broken.append(.assertionNotFuture) }
-        return broken
-    }
+        /// What is wrong with it, by the keys of the issuer, `nil` for an unknown one, and the URLs of the token endpoint.
+        func violations(keys: [String: String]?, audiences: Set<String>, now: Timestamp) -> [FCMViolation] {
+            var broken: [FCMViolation] = []
+            broken.note(.assertionAlgorithm, if: header["alg"] != .text("RS256"))
+            if let keys {
+                // Google takes an assertion without the id of its key.
+                let candidates = header["kid"]?.asText.map { id in keys.filter { $0.key == id } } ?? keys
+                broken.note(.assertionSignature, if: !candidates.values.contains(where: isSigned))
+            } else {
+                broken.note(.issuerKnown)
+            }
+            broken.note(.audience, if: !(claims["aud"]?.asText.map(audiences.contains) ?? false))
+            judgeTimes(Double(now.milliseconds) / 1_000, &broken)
+            broken.note(.scopePresent, if: scopes.isEmpty)
+            broken.note(.scopeKnown, if: !scopes.allSatisfy(Self.isKnown))
+            return broken
+        }
 
-    private static let scopeRoot = "https://www.googleapis.com/auth/"
+        /// RS256 (RFC 7518, 3.3).
+        private func isSigned(by pem: String) -> Bool {
+            let key = try? _RSA.Signing.PublicKey(pemRepresentation: pem)
+            let digest = SHA256.hash(data: signed)
+            return key?.isValidSignature(.init(rawRepresentation: signature), for: digest, padding: .insecurePKCS1v1_5) ?? false
+        }
 
-    private static func isKnown(_ scope: String) -> Bool {
-        let isGoogles = scope.hasPrefix(scopeRoot) && scope.utf8.count > scopeRoot.utf8.count
-        return isGoogles || ["openid", "email", "profile"].contains(scope)
-    }
+        private func judgeTimes(_ now: Double, _ broken: inout [FCMViolation]) {
+            guard let issuedAt = seconds("iat"), let expiry = seconds("exp") else { return broken.note(.assertionTimes) }
+            broken.note(.assertionFresh, if: expiry <= now)
+            broken.note(.assertionLifetime, if: expiry - issuedAt > 3_600)
+            broken.note(.assertionNotFuture, if: issuedAt > now + Self.allowance)
+        }
 
-    /// Whether one of the scopes is for messaging.
-    static func isSufficient(_ scopes: [String]) -> Bool {
-        !Set(scopes).isDisjoint(with: [scopeRoot + "firebase.messaging", scopeRoot + "cloud-platform"])
+        private func seconds(_ claim: String) -> Double? {
+            switch claims[claim] {
+            case .integer(let number): Double(number)
+            case .number(let number): number
+            default: nil
+            }
+        }
+
+        private static func isKnown(_ scope: String) -> Bool {
+            let isGoogles = scope.hasPrefix(scopeRoot) && scope.utf8.count > scopeRoot.utf8.count
+            return isGoogles || ["openid", "email", "profile"].contains(scope)
+        }
+
+        /// Whether one of the scopes is for messaging.
+        static func isSufficient(_ scopes: [String]) -> Bool {
+            !Set(scopes).isDisjoint(with: [scopeRoot + "firebase.messaging", scopeRoot + "cloud-platform"])
+        }
     }
 }

@@ -10,47 +10,61 @@ indirect enum ProtoShape: Sendable {
     /// A duration; a bound is in seconds.
     case duration(atMost: Int64?)
     case moment
-    case texts
-    case durations
-    /// Texts by texts, of which some names are reserved.
-    case data
+    case list(ProtoShape)
     /// Texts by texts, each judged by its name and its value.
-    case headers(@Sendable (_ name: String, _ value: String) -> FCMRule?)
+    case map(@Sendable (_ name: String, _ value: String) -> FCMRule?)
     /// Any object.
     case free
     /// A word of a list, in the order of their numbers.
     case choice(type: String, [String])
     case object(ProtoMessage)
+
+    /// Texts by texts, of which some names are reserved.
+    static let data = ProtoShape.map { name, _ in
+        if name == "from" || name == "message_type" { return .dataKeyReserved }
+        return name.hasPrefix("google") || name.hasPrefix("gcm") ? .dataKeyPrefix : nil
+    }
+
+    /// As Google's sentences name the type.
+    var typeName: String {
+        switch self {
+        case .text, .checked: "TYPE_STRING"
+        case .flag: "TYPE_BOOL"
+        case .int32: "TYPE_INT32"
+        case .fraction: "TYPE_FLOAT"
+        case .duration: "type.googleapis.com/google.protobuf.Duration"
+        case .moment: "type.googleapis.com/google.protobuf.Timestamp"
+        case .list(let shape): shape.typeName
+        case .map: "Map"
+        case .free: "type.googleapis.com/google.protobuf.Struct"
+        case .choice(let type, _): "type.googleapis.com/google.firebase.fcm.v1.\(type)"
+        case .object: "type.googleapis.com/google.firebase.fcm.v1.Message"
+        }
+    }
+
+    /// The rule that a value of another type breaks.
+    var rule: FCMRule { if case .choice = self { .enumValue } else { .fieldType } }
 }
 
 /// A message of protocol buffers: its fields by both of their names.
 struct ProtoMessage: Sendable {
-    /// Fields of which a message has one at most.
-    let oneOf: Set<String>
-    /// Fields that have to be there.
-    let required: Set<String>
+    /// Fields of which a message has one at most, and fields that have to be there.
+    let oneOf, required: Set<String>
     /// By the name of the API and by the name in camel case: the name of the API and the shape.
-    private let fields: [String: (name: String, shape: ProtoShape)]
+    private(set) var fields: [String: (name: String, shape: ProtoShape)] = [:]
 
     init(_ shapes: [String: ProtoShape], oneOf: Set<String> = [], required: Set<String> = []) {
         (self.oneOf, self.required) = (oneOf, required)
-        var fields: [String: (name: String, shape: ProtoShape)] = [:]
         for (name, shape) in shapes {
-            fields[name] = (name, shape)
-            fields[Self.camelCase(name)] = (name, shape)
+            for spelling in [name, Self.camelCase(name)] { fields[spelling] = (name, shape) }
         }
-        self.fields = fields
     }
 
-    func field(_ name: String) -> (name: String, shape: ProtoShape)? { fields[name] }
-
-    static func camelCase(_ name: String) -> String {
+    private static func camelCase(_ name: String) -> String {
         let words = name.split(separator: "_")
         return words.dropFirst().reduce(String(words.first ?? "")) { $0 + $1.prefix(1).uppercased() + $1.dropFirst() }
     }
 }
-
-// MARK: The API
 
 extension ProtoMessage {
     /// The body of a send.
@@ -88,12 +102,14 @@ extension ProtoMessage {
 
     private static let androidNotification = ProtoMessage([
         "title": .text, "body": .text, "icon": .text, "color": .checked(.color, ValueForm.isColor), "sound": .text, "tag": .text,
-        "click_action": .text, "body_loc_key": .text, "body_loc_args": .texts, "title_loc_key": .text, "title_loc_args": .texts,
+        "click_action": .text, "body_loc_key": .text, "body_loc_args": .list(.text), "title_loc_key": .text,
+        "title_loc_args": .list(.text),
         "channel_id": .text, "ticker": .text, "sticky": .flag, "event_time": .moment, "local_only": .flag,
         "notification_priority": .choice(
             type: "AndroidNotification.NotificationPriority",
             ["PRIORITY_UNSPECIFIED", "PRIORITY_MIN", "PRIORITY_LOW", "PRIORITY_DEFAULT", "PRIORITY_HIGH", "PRIORITY_MAX"]),
-        "default_sound": .flag, "default_vibrate_timings": .flag, "default_light_settings": .flag, "vibrate_timings": .durations,
+        "default_sound": .flag, "default_vibrate_timings": .flag, "default_light_settings": .flag,
+        "vibrate_timings": .list(.duration(atMost: nil)),
         "visibility": .choice(
             type: "AndroidNotification.Visibility", ["VISIBILITY_UNSPECIFIED", "PRIVATE", "PUBLIC", "SECRET"]),
         "notification_count": .int32, "light_settings": .object(lightSettings), "image": image,
@@ -108,12 +124,12 @@ extension ProtoMessage {
         ], required: ["color", "light_on_duration", "light_off_duration"])
 
     private static let webPush = ProtoMessage([
-        "headers": .headers(ValueForm.brokenWebHeader), "data": .data, "notification": .free,
+        "headers": .map(ValueForm.brokenWebHeader), "data": .data, "notification": .free,
         "fcm_options": .object(ProtoMessage(["link": .checked(.webLink, ValueForm.isHTTPS), "analytics_label": label])),
     ])
 
     private static let apns = ProtoMessage([
-        "headers": .headers(ValueForm.brokenAPNsHeader), "payload": .free,
+        "headers": .map(ValueForm.brokenAPNsHeader), "payload": .free,
         "fcm_options": .object(ProtoMessage(["analytics_label": label, "image": image])), "live_activity_token": .text,
     ])
 }

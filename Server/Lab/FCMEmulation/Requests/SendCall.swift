@@ -10,67 +10,51 @@ struct SendCall: Sendable {
     private(set) var isValidation = false
 
     init(_ request: GoogleRequest) {
-        if request.contentType != "application/json" { violations.append(FCMViolation(.contentType)) }
-        let tree: ProtoTree
+        violations.note(.contentType, if: request.contentType != "application/json")
         do throws(JSONFault) {
-            tree = try ProtoTree(request.body)
+            var reader = try ProtoReader(request.body)
+            let body = try reader.body(.sendRequest)
+            violations += reader.violations
+            if let body { judge(body, reader.violations) } else { violations.note(.rootObject) }
         } catch {
             // Of a body that is too long nothing was kept.
-            let text = "\(FCMRule.json.facts.text) \(error)"
-            if request.bodySize == request.body.count { violations.append(FCMViolation(.json, text)) }
-            return
+            guard request.bodySize == request.body.count else { return }
+            violations.append(FCMViolation(.json, "\(FCMRule.json.text) \(error)"))
         }
-        if case .object(let members) = tree { read(members) } else { violations.append(FCMViolation(.rootObject)) }
     }
 
-    private mutating func read(_ members: [(name: String, value: ProtoTree)]) {
-        var reader = ProtoReader()
-        let body = reader.read(members, as: .sendRequest)
-        violations += reader.violations
+    private mutating func judge(_ body: [String: JSONValue], _ found: [FCMViolation]) {
         isValidation = body["validate_only"] == .flag(true)
         message = body["message"]?.members
-        // One that is there with a wrong type was named before.
-        if message == nil, !reader.violations.contains(where: { $0.field == "message" }) {
-            violations.append(FCMViolation(.messagePresent))
+        guard let message else {
+            // One that is there with a wrong type was named before.
+            return violations.note(.messagePresent, if: !found.contains { $0.field == "message" })
         }
-        if let message { judge(message, mayLackTarget: reader.violations.contains { $0.rule == .fieldType }) }
-    }
-
-    private mutating func judge(_ message: [String: JSONValue], mayLackTarget: Bool) {
-        switch SentMessage.target(of: message) {
-        case nil: if !mayLackTarget { violations.append(FCMViolation(.targetPresent)) }
-        case .topic(let name):
-            if let rule = Self.brokenTopic(name) { violations.append(FCMViolation(rule)) }
-        case .condition(let text): judgeCondition(text)
+        let target = SentMessage.target(of: message)
+        switch target {
+        case nil: violations.note(.targetPresent, if: !found.contains { $0.rule == .fieldType })
+        case .topic(let name): if let rule = Self.brokenTopic(name) { violations.note(rule) }
+        case .condition(let text):
+            let condition = TopicCondition(text)
+            violations.note(.conditionSyntax, if: condition == nil)
+            violations.note(.conditionTopics, if: condition?.topicCount ?? 0 > TopicCondition.topicLimit)
         case .token, .fid: break
         }
-        judgeSize(message)
+        if let payload = message["apns"]?["payload"] {
+            violations.note(.apsPresent, if: payload["aps"] == nil)
+            violations.note(.apsObject, if: payload["aps"].map { $0.members == nil } ?? false)
+            violations.note(.apnsPayloadSize, if: payload.byteCount > 4_096)
+        }
+        let size = SentMessage(message).size
+        switch target {
+        case .topic, .condition: violations.note(.topicMessageSize, if: size > 2_048)
+        case .token, .fid, nil: violations.note(.messageSize, if: size > 4_096)
+        }
     }
 
     static func brokenTopic(_ name: String) -> FCMRule? {
         if name.hasPrefix("/topics/") { return .topicPrefix }
         return ValueForm.isTopic(name) ? nil : .topicName
-    }
-
-    private mutating func judgeCondition(_ text: String) {
-        guard let condition = TopicCondition(text) else { return violations.append(FCMViolation(.conditionSyntax)) }
-        if condition.topicCount > TopicCondition.topicLimit { violations.append(FCMViolation(.conditionTopics)) }
-    }
-
-    private mutating func judgeSize(_ message: [String: JSONValue]) {
-        if let payload = message["apns"]?["payload"] {
-            switch payload["aps"] {
-            case nil: violations.append(FCMViolation(.apsPresent))
-            case .object: break
-            default: violations.append(FCMViolation(.apsObject))
-            }
-            if payload.byteCount > 4_096 { violations.append(FCMViolation(.apnsPayloadSize)) }
-        }
-        let size = SentMessage(message).size
-        switch SentMessage.target(of: message) {
-        case .topic, .condition: if size > 2_048 { violations.append(FCMViolation(.topicMessageSize)) }
-        case .token, .fid, nil: if size > 4_096 { violations.append(FCMViolation(.messageSize)) }
-        }
     }
 }
 
@@ -83,21 +67,15 @@ struct TopicBatchCall: Sendable {
     private(set) var tokens: [String] = []
 
     init(_ request: GoogleRequest) {
-        if let members = (try? ProtoTree(request.body))?.members {
-            read(members)
-        } else {
-            violations.append(FCMViolation(.json))
+        guard let members = JSONValue(json: request.body)?.members else {
+            violations.note(.json)
+            return
         }
-    }
-
-    private mutating func read(_ members: [String: ProtoTree]) {
-        if case .text(let target)? = members["to"], target.hasPrefix("/topics/") { topic = String(target.dropFirst(8)) }
-        if !ValueForm.isTopic(topic) { violations.append(FCMViolation(.topicTarget)) }
-        guard case .list(let list)? = members["registration_tokens"], !list.isEmpty else {
-            return violations.append(FCMViolation(.topicTokens))
-        }
-        tokens = list.compactMap { if case .text(let token) = $0 { token } else { nil } }
-        if tokens.count != list.count { violations.append(FCMViolation(.topicTokens)) }
-        if tokens.count > Self.tokenLimit { violations.append(FCMViolation(.topicTokenCount)) }
+        if let target = members["to"]?.asText, target.hasPrefix("/topics/") { topic = String(target.dropFirst(8)) }
+        let list = members["registration_tokens"]?.elements ?? []
+        tokens = list.compactMap(\.asText)
+        violations.note(.topicTarget, if: !ValueForm.isTopic(topic))
+        violations.note(.topicTokens, if: list.isEmpty || tokens.count != list.count)
+        violations.note(.topicTokenCount, if: tokens.count > Self.tokenLimit)
     }
 }

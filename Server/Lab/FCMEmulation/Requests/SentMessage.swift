@@ -4,14 +4,8 @@ import RichPushModel
 struct SentMessage: Sendable, Hashable, Codable {
     /// Whom it is for (Reference/FCM.md#2-1).
     enum Target: Sendable, Hashable {
-        case token(String)
-        case fid(String)
-        case topic(String)
-        case condition(String)
+        case token(String), fid(String), topic(String), condition(String)
     }
-
-    /// 28 days.
-    static let longestLife: Int64 = 2_419_200_000
 
     /// Without its target.
     let members: [String: JSONValue]
@@ -39,19 +33,16 @@ struct SentMessage: Sendable, Hashable, Codable {
         return shared.merging(own ?? [:]) { $1 }
     }
 
-    var collapseKey: String? { android?["collapse_key"]?.asText }
-
     /// High where nothing is said and something is shown (Reference/FCM.md#2-2).
     var isHighPriority: Bool {
         if members["android"] == nil, let newForm = members["android_v2"] { return newForm["remote_notification"] != nil }
         return members["android"]?["priority"]?.asText.map { $0 == "HIGH" } ?? (notification != nil)
     }
 
-    /// In milliseconds.
-    var life: Int64 { android?["ttl"]?.asText.flatMap(ValueForm.milliseconds(ofDuration:)) ?? Self.longestLife }
-
+    /// In milliseconds; at the longest 28 days.
+    var life: Int64 { android?["ttl"]?.asText.flatMap(ValueForm.milliseconds(ofDuration:)) ?? 2_419_200_000 }
+    var collapseKey: String? { android?["collapse_key"]?.asText }
     var restrictedPackage: String? { android?["restricted_package_name"]?.asText }
-
     var isForDirectBoot: Bool { android?["direct_boot_ok"] == .flag(true) }
 
     /// Keys and values of the data, and names and values of the notification (Reference/FCM.md#2-3).

@@ -4,22 +4,18 @@ import WireText
 enum ValueForm {
     /// 22 characters, a colon, and a long part that begins with `APA91b`.
     static func isToken(_ text: String) -> Bool {
-        let bytes = text.utf8
-        guard let colon = bytes.firstIndex(of: UInt8(ascii: ":")), bytes.distance(from: bytes.startIndex, to: colon) == 22 else {
-            return false
-        }
-        let (start, rest) = (bytes[..<colon], bytes[colon...].dropFirst())
-        return start.allSatisfy(isURLSafe) && rest.starts(with: "APA91b".utf8) && (100...4_096).contains(rest.count)
-            && rest.allSatisfy(isURLSafe)
+        let parts = text.utf8.split(separator: UInt8(ascii: ":"), maxSplits: 1, omittingEmptySubsequences: false)
+        return parts.count == 2 && parts[0].count == 22 && (100...4_096).contains(parts[1].count)
+            && parts[1].starts(with: "APA91b".utf8) && parts.allSatisfy { $0.allSatisfy(isURLSafe) }
     }
 
     static func isInstallationID(_ text: String) -> Bool { text.utf8.count == 22 && text.utf8.allSatisfy(isURLSafe) }
+    static func isLabel(_ text: String) -> Bool { isTopic(text) && text.utf8.count <= 50 }
+    private static func isDigits(_ text: String) -> Bool { !text.isEmpty && text.utf8.allSatisfy(\.isASCIIDigit) }
 
     static func isTopic(_ text: String) -> Bool {
         (1...900).contains(text.utf8.count) && text.utf8.allSatisfy { isURLSafe($0) || ".~%".utf8.contains($0) }
     }
-
-    static func isLabel(_ text: String) -> Bool { isTopic(text) && text.utf8.count <= 50 }
 
     static func isColor(_ text: String) -> Bool {
         text.utf8.count == 7 && text.hasPrefix("#") && text.utf8.dropFirst().allSatisfy(\.isASCIIHexadecimalDigit)
@@ -41,23 +37,22 @@ enum ValueForm {
 
     /// The milliseconds of a duration; `nil` for another form. On bytes, as it is read for each message.
     static func milliseconds(ofDuration text: String) -> Int64? {
-        var bytes = Array(text.utf8)[...]
-        guard bytes.popLast() == UInt8(ascii: "s") else { return nil }
+        let bytes = text.utf8
+        guard bytes.last == UInt8(ascii: "s") else { return nil }
         let isNegative = bytes.first == UInt8(ascii: "-")
-        if isNegative { bytes.removeFirst() }
-        let parts = bytes.split(separator: UInt8(ascii: "."), maxSplits: 1, omittingEmptySubsequences: false)
-        let fraction = parts.count == 2 ? parts[1] : [UInt8(ascii: "0")]
-        guard let first = parts.first, let seconds = number(first, digits: 12), number(fraction, digits: 9) != nil else {
-            return nil
-        }
-        let thousandths = (Array(fraction) + [UInt8](repeating: UInt8(ascii: "0"), count: 2)).prefix(3)
-        let milliseconds = seconds * 1_000 + (number(thousandths[...], digits: 3) ?? 0)
+        let parts = bytes.dropFirst(isNegative ? 1 : 0).dropLast()
+            .split(separator: UInt8(ascii: "."), maxSplits: 1, omittingEmptySubsequences: false)
+        let fraction = parts.count == 2 ? Array(parts[1]) : [UInt8(ascii: "0")]
+        let padding = [UInt8](repeating: UInt8(ascii: "0"), count: max(0, 9 - fraction.count))
+        guard let seconds = number(Array(parts[0]), digits: 12), !fraction.isEmpty,
+            let nanoseconds = number(fraction + padding, digits: 9)
+        else { return nil }
+        let milliseconds = seconds * 1_000 + nanoseconds / 1_000_000
         // A time below a millisecond is still some time: `0s` alone means now or never.
-        let isTiny = milliseconds == 0 && number(fraction, digits: 9) != 0
-        return (isNegative ? -1 : 1) * (isTiny ? 1 : milliseconds)
+        return (isNegative ? -1 : 1) * (nanoseconds > 0 ? max(1, milliseconds) : milliseconds)
     }
 
-    private static func number(_ bytes: ArraySlice<UInt8>, digits limit: Int) -> Int64? {
+    private static func number(_ bytes: [UInt8], digits limit: Int) -> Int64? {
         guard (1...limit).contains(bytes.count), bytes.allSatisfy(\.isASCIIDigit) else { return nil }
         return bytes.reduce(0) { $0 * 10 + Int64($1 - UInt8(ascii: "0")) }
     }
@@ -87,8 +82,6 @@ enum ValueForm {
         case let name: name.hasPrefix("apns-") ? nil : .apnsHeaderName
         }
     }
-
-    private static func isDigits(_ text: String) -> Bool { !text.isEmpty && text.utf8.allSatisfy(\.isASCIIDigit) }
 
     static func isURLSafe(_ byte: UInt8) -> Bool {
         byte.isASCIILetterOrDigit || byte == UInt8(ascii: "-") || byte == UInt8(ascii: "_")

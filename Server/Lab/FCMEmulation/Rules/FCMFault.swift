@@ -5,22 +5,23 @@ import WireText
 public enum FCMFault: Sendable, Hashable, Codable {
     /// What a `Retry-After` says.
     public enum Pause: Sendable, Hashable, Codable {
-        case seconds(Int)
-        /// A date so many seconds from now.
-        case date(inSeconds: Int)
+        /// A number, or a date so many seconds from now.
+        case seconds(Int), date(inSeconds: Int)
+
+        fileprivate func text(_ now: Timestamp) -> String {
+            switch self {
+            case .seconds(let seconds): "\(seconds)"
+            case .date(let seconds): HTTPDate.text(now + .seconds(seconds))
+            }
+        }
     }
 
-    /// 429 with `QUOTA_EXCEEDED`.
-    case tooManyRequests(Pause?)
-    /// 503 with `UNAVAILABLE`.
-    case unavailable(Pause?)
-    /// 500 with `INTERNAL`.
-    case serverError
-    /// 502 with a page in HTML.
-    case badGateway
+    /// 429 with `QUOTA_EXCEEDED`, and 503 with `UNAVAILABLE`.
+    case tooManyRequests(Pause?), unavailable(Pause?)
+    /// 500 with `INTERNAL`, and 502 with a page in HTML.
+    case serverError, badGateway
     /// The answer of a rule that the request keeps.
     case refusal(FCMRule)
-    /// The answer comes later.
     case delay(milliseconds: Int)
     /// GOAWAY. Either it names the stream before this one, so that this request was not processed, or the answer goes before it.
     case goAway(processed: Bool)
@@ -38,20 +39,16 @@ public enum FCMFault: Sendable, Hashable, Codable {
     /// Whether the request is processed.
     var accepts: Bool {
         switch self {
-        case .delay, .halfAnswer, .loseAnswer: true
-        case .goAway(let processed): processed
-        case .tooManyRequests, .unavailable, .serverError, .badGateway, .refusal, .resetStream, .stall, .revokeTokens: false
+        case .delay, .halfAnswer, .loseAnswer, .goAway(processed: true): true
+        default: false
         }
     }
 
-    /// `FcmError.errorCode` of the answer; `nil` where it has none.
-    var errorCode: String? {
+    /// Whether a whole answer goes out.
+    var answers: Bool {
         switch self {
-        case .tooManyRequests: FCMRule.projectQuota.errorCode
-        case .unavailable: "UNAVAILABLE"
-        case .serverError: "INTERNAL"
-        case .refusal(let rule): rule.errorCode
-        case .badGateway, .delay, .goAway, .resetStream, .stall, .halfAnswer, .loseAnswer, .revokeTokens: nil
+        case .goAway(processed: false), .resetStream, .stall, .halfAnswer, .loseAnswer: false
+        default: true
         }
     }
 
@@ -61,24 +58,12 @@ public enum FCMFault: Sendable, Hashable, Codable {
         case .tooManyRequests(let pause): GoogleAnswer([FCMViolation(.projectQuota)], retryAfter: pause?.text(now))
         case .unavailable(let pause):
             GoogleAnswer(
-                error: 503, "UNAVAILABLE", "The service is currently unavailable.",
-                details: [GoogleAnswer.fcmError("UNAVAILABLE")], retryAfter: pause?.text(now))
-        case .serverError:
-            GoogleAnswer(
-                error: 500, "INTERNAL", "Internal error encountered.", details: [GoogleAnswer.fcmError("INTERNAL")])
+                error: 503, "The service is currently unavailable.", code: "UNAVAILABLE", retryAfter: pause?.text(now))
+        case .serverError: GoogleAnswer(error: 500, "Internal error encountered.", code: "INTERNAL")
         case .badGateway: .page(502, "The server encountered a temporary error. Please try again in 30 seconds.")
         case .refusal(let rule): GoogleAnswer([FCMViolation(rule)])
         case .revokeTokens: GoogleAnswer([FCMViolation(.credentialNotRevoked)])
         case .delay, .goAway, .resetStream, .stall, .halfAnswer, .loseAnswer: nil
-        }
-    }
-}
-
-extension FCMFault.Pause {
-    fileprivate func text(_ now: Timestamp) -> String {
-        switch self {
-        case .seconds(let seconds): "\(seconds)"
-        case .date(let seconds): HTTPDate.text(now + .seconds(seconds))
         }
     }
 }
@@ -112,8 +97,8 @@ struct FCMFaultPlan: Sendable {
 
     mutating func add(_ fault: FCMFault, at endpoint: LocalFCMEndpoint, times: Int, after: Int, every: Int?) {
         guard entries.count < Self.capacity, times > 0, every ?? 1 > 0 else { return }
-        entries.append(
-            FCMPlannedFault(fault: fault, endpoint: endpoint, every: every, left: times, skipped: every ?? max(0, after)))
+        let skipped = every.map { $0 - 1 } ?? max(0, after)
+        entries.append(FCMPlannedFault(fault: fault, endpoint: endpoint, every: every, left: times, skipped: skipped))
     }
 
     mutating func clear() { entries.removeAll() }
@@ -121,20 +106,17 @@ struct FCMFaultPlan: Sendable {
     /// Takes the one that strikes a request. Each entry counts the requests that reach it.
     mutating func next(at endpoint: LocalFCMEndpoint) -> FCMFault? {
         for index in entries.indices where entries[index].endpoint == endpoint {
-            if let every = entries[index].every {
+            let entry = entries[index]
+            if entry.skipped > 0 {
                 entries[index].skipped -= 1
-                guard entries[index].skipped <= 0 else { continue }
-                entries[index].skipped = every
-                return entries[index].fault
+            } else if let every = entry.every {
+                entries[index].skipped = every - 1
+                return entry.fault
+            } else {
+                entries[index].left -= 1
+                if entry.left == 1 { entries.remove(at: index) }
+                return entry.fault
             }
-            guard entries[index].skipped == 0 else {
-                entries[index].skipped -= 1
-                continue
-            }
-            let fault = entries[index].fault
-            entries[index].left -= 1
-            if entries[index].left == 0 { entries.remove(at: index) }
-            return fault
         }
         return nil
     }

@@ -1,6 +1,6 @@
 import ServiceEmulation
 
-/// How a local FCM is set up.
+/// How a local FCM is set up. The defaults are a free loopback port and Google's numbers.
 public struct LocalFCMSettings: Sendable, Hashable {
     /// A certificate with its chain and the key, in PEM.
     public struct Identity: Sendable, Hashable {
@@ -13,68 +13,46 @@ public struct LocalFCMSettings: Sendable, Hashable {
         }
     }
 
+    /// What it shows to clients.
+    public var identity: Identity
     /// The address to listen on. Anything but loopback is refused unless `allowsRemoteClients`.
     public var host: String
     /// The port for TLS; 0 lets the system choose.
     public var port: Int
-    /// Whether an address that other machines reach is allowed.
-    public var allowsRemoteClients: Bool
-    /// What it shows to clients.
-    public var identity: Identity
+    public var allowsRemoteClients = false
     /// It is reached by the names of Google's hosts: key files then name Google's token URL (Reference/FCM.md#8).
-    public var standsInForGoogle: Bool
-    /// How long an access token is good.
-    public var tokenLifetime: Duration
-    /// How much is allowed.
-    public var quotas: LocalFCMQuotas
-    /// How much is kept.
-    public var bounds: LocalFCMBounds
+    public var standsInForGoogle = false
+    public var tokenLifetime: Duration = .seconds(3_600)
+    public var quotas = LocalFCMQuotas()
+    public var bounds = LocalFCMBounds()
 
-    /// Creates settings; the defaults are free loopback ports.
-    public init(
-        identity: Identity, host: String = "127.0.0.1", port: Int = 0, allowsRemoteClients: Bool = false,
-        standsInForGoogle: Bool = false, tokenLifetime: Duration = .seconds(3_600), quotas: LocalFCMQuotas = LocalFCMQuotas(),
-        bounds: LocalFCMBounds = LocalFCMBounds()
-    ) {
+    /// Creates settings.
+    public init(identity: Identity, host: String = "127.0.0.1", port: Int = 0) {
         (self.identity, self.host, self.port) = (identity, host, port)
-        (self.allowsRemoteClients, self.standsInForGoogle) = (allowsRemoteClients, standsInForGoogle)
-        (self.tokenLifetime, self.quotas, self.bounds) = (tokenLifetime, quotas, bounds)
     }
 
     /// What the service account of a key file is called when nothing else is said, as in Google's console.
     public static let standardAccount = "firebase-adminsdk"
 
     static let googleTokenURL = "https://oauth2.googleapis.com/token"
-
-    /// Scheme, host and port of a listener.
-    func origin(port: Int) -> String {
-        let host = host.contains(":") ? "[\(host)]" : host
-        return port == 443 ? "https://\(host)" : "https://\(host):\(port)"
-    }
 }
 
 /// How much the service allows (Reference/FCM.md#4).
 public struct LocalFCMQuotas: Sendable, Hashable, Codable {
-    /// Requests of a project in a minute.
     public var projectPerMinute = 600_000
-    /// Messages to a device in a minute.
     public var devicePerMinute = 240
-    /// Messages to a device in an hour.
     public var devicePerHour = 5_000
-    /// Collapsible messages to a device at once.
+    /// Collapsible messages to a device at once, and the seconds until one more is allowed.
     public var collapsibleBurst = 20
-    /// Seconds until one more is allowed.
     public var collapsibleRefillSeconds = 180
-    /// Messages without a collapse key that wait for a device; one more, and all are dropped.
+    /// Messages without a collapse key that wait for a device; one more, and all are dropped. And different keys that wait.
     public var waitingMessages = 100
-    /// Different collapse keys that wait for a device.
     public var collapseKeys = 4
-    /// Topics of a device.
     public var topicsPerDevice = 2_000
     /// Days without contact after which a registration token is dead.
     public var inactiveDays = 270
-    /// High-priority messages without a visible notification, after which the next are delivered with normal priority. `nil`: never, as
-    /// Google names no number (Reference/FCM.md#6).
+    /// High-priority messages without a visible notification, after which the next are delivered with normal priority. `nil`:
+    /// never, as Google names no number (Reference/FCM.md#6).
     public var silentHighPriority: Int?
 
     /// Creates Google's quotas.
@@ -85,15 +63,12 @@ public struct LocalFCMQuotas: Sendable, Hashable, Codable {
 public struct LocalFCMBounds: Sendable, Hashable {
     public var projects = 100
     public var devices = 1_000_000
-    /// Access tokens; the oldest go first.
     public var accessTokens = 10_000
     /// Entries of each list of the recorder.
     public var recorded = 1_000
-    /// Events that wait for the reader of a phone; the oldest go first.
+    /// Events that wait for the reader of a phone. Of them and of access tokens the oldest go first.
     public var phoneEvents = 10_000
-    /// Connections at a time.
     public var connections = 2_000
-    /// Streams of a connection at a time.
     public var streams = 100
 
     /// Creates bounds for a test or a demo.
@@ -102,13 +77,10 @@ public struct LocalFCMBounds: Sendable, Hashable {
 
 /// Why a local FCM could not do what its operator asks. The texts hold no secret.
 public enum LocalFCMError: LocalListenerError, Hashable, Sendable, CustomStringConvertible {
-    /// The host is reachable by other machines and `allowsRemoteClients` is off.
     case notLoopback(host: String)
-    /// The address is in use or not of this machine.
     case cannotListen(host: String, port: Int, cause: String)
     /// The certificate or its key cannot be read.
     case badIdentity(cause: String)
-    /// A service starts once.
     case alreadyStarted
     /// What an earlier run kept cannot be read.
     case badKeptState(String)

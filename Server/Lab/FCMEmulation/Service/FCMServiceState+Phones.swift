@@ -5,7 +5,7 @@ import WireText
 extension FCMServiceState {
     /// Installs an app on a device, which then has a registration token. A device that is there stays as it is.
     mutating func addDevice(
-        _ name: String, project: String, package: String, platform: DevicePlatform, now: Timestamp
+        _ name: String, project: String, package: String, platform: DevicePlatform
     ) throws(LocalFCMError) {
         if let known = devices[name] {
             guard known.project == project, known.package == package, known.platform == platform else {
@@ -19,7 +19,7 @@ extension FCMServiceState {
         }
         guard devices.count < bounds.devices else { throw .notPossible("there are \(devices.count) devices") }
         devices[name] = AndroidDevice(project: project, package: package, platform: platform, fid: "", lastSeen: now)
-        installApp(on: name)
+        installApp(on: name, isAnnounced: false)
         keptRevision += 1
     }
 
@@ -35,33 +35,26 @@ extension FCMServiceState {
         return (first, count)
     }
 
-    private mutating func installApp(on name: String) {
+    /// 22 characters, of which the first has four fixed bits.
+    private mutating func installApp(on name: String, isAnnounced: Bool = true) {
         if let old = devices[name]?.fid { fids[old] = nil }
-        let fid = newInstallationID()
+        var bytes = random.bytes(17)
+        bytes[0] = bytes[0] & 0x0F | 0x70
+        let fid = String(Base64URL.text(of: bytes).prefix(22))
         devices[name]?.fid = fid
         fids[fid] = name
-        giveToken(to: name)
+        giveToken(to: name, isAnnounced: isAnnounced)
     }
 
     /// The token before it is dead from now on (Reference/FCM.md#3).
-    private mutating func giveToken(to name: String) {
+    private mutating func giveToken(to name: String, isAnnounced: Bool = true) {
         guard let device = devices[name] else { return }
         if let old = device.token { tokens[old] = nil }
-        let token = newRegistrationToken(fid: device.fid)
+        let nonce = random.bytes(64)
+        let token = "\(device.fid):APA91b\(Base64URL.text(of: nonce + mark(device.fid, nonce)))"
         devices[name]?.token = token
         tokens[token] = name
-    }
-
-    /// 22 characters, of which the first has four fixed bits.
-    private mutating func newInstallationID() -> String {
-        var bytes = randomBytes(17)
-        bytes[0] = bytes[0] & 0x0F | 0x70
-        return String(Base64URL.text(of: bytes).prefix(22))
-    }
-
-    private mutating func newRegistrationToken(fid: String) -> String {
-        let nonce = randomBytes(64)
-        return "\(fid):APA91b\(Base64URL.text(of: nonce + mark(fid, nonce)))"
+        if isAnnounced { apply(DeviceOutcome(events: [.newToken(token)]), to: name) }
     }
 
     private func mark(_ fid: some StringProtocol, _ nonce: [UInt8]) -> [UInt8] {
@@ -78,71 +71,66 @@ extension FCMServiceState {
     }
 
     /// Something happens to a phone.
-    mutating func act(_ action: AndroidAction, on name: String, now: Timestamp) throws(LocalFCMError) {
+    mutating func act(_ action: AndroidAction, on name: String) throws(LocalFCMError) {
         guard let device = devices[name] else { throw .unknown("device \(name)") }
         let wasExpired = device.isExpired(at: now, days: quotas.inactiveDays)
-        if action == .uninstall {
-            if let token = device.token { tokens[token] = nil }
-            for topic in device.topics { followers[.init(project: device.project, topic: topic)]?.remove(name) }
-        }
         let isInstalled = device.token != nil
         switch action {
-        case .renewToken where isInstalled: renewToken(of: name, now: now)
-        case .install where !isInstalled:
-            installApp(on: name)
-            announceToken(of: name, now: now)
+        case .uninstall:
+            if let token = device.token { tokens[token] = nil }
+            for topic in device.topics { followers[.init(project: device.project, topic: topic)]?.remove(name) }
+        case .renewToken where isInstalled: giveToken(to: name)
+        case .install where !isInstalled: installApp(on: name)
         case .renewToken, .install: throw .notPossible("the app is\(isInstalled ? "" : " not") installed on \(name)")
         default: break
         }
-        if let outcome = devices[name]?.act(action, quotas: quotas, now: now) { apply(outcome, to: name, now: now) }
+        change(name) { $0.act(action, $1, $2) }
         // The token that died in the meantime is replaced at the first contact.
-        if wasExpired, isInstalled, devices[name]?.isOnline == true { renewToken(of: name, now: now) }
+        if wasExpired, isInstalled, devices[name]?.isOnline == true { giveToken(to: name) }
         keptRevision += 1
-    }
-
-    private mutating func renewToken(of name: String, now: Timestamp) {
-        giveToken(to: name)
-        announceToken(of: name, now: now)
-    }
-
-    private mutating func announceToken(of name: String, now: Timestamp) {
-        guard let token = devices[name]?.token else { return }
-        apply(DeviceOutcome(events: [.newToken(token)]), to: name, now: now)
     }
 
     /// The user taps a notification. Returns whether it was there.
-    mutating func tap(_ messageID: String, on name: String, now: Timestamp) -> Bool {
-        guard let outcome = devices[name]?.tap(messageID, quotas: quotas, now: now) else { return false }
-        apply(outcome, to: name, now: now)
-        keptRevision += 1
-        return true
+    mutating func tap(_ messageID: String, on name: String) -> Bool {
+        let isThere = change(name) { $0.tap(messageID, $1, $2) } ?? false
+        if isThere { keptRevision += 1 }
+        return isThere
     }
 
-    /// Drops what has expired, so that a look at a device shows what waits.
-    mutating func expire(_ name: String, now: Timestamp) {
-        var outcome = DeviceOutcome()
-        devices[name]?.expire(at: now, &outcome)
-        apply(outcome, to: name, now: now)
+    /// What a device is now; `nil` for one that is not there. What has expired does not wait any more.
+    mutating func status(of name: String) -> AndroidStatus? {
+        change(name) { device, quotas, now in
+            device.expire(at: now)
+            return device.status(name, quotas)
+        }
     }
 
-    mutating func apply(_ outcome: DeviceOutcome, to name: String, now: Timestamp) {
+    /// Lets a device decide something, and passes on what it has decided.
+    @discardableResult
+    mutating func change<Result>(
+        _ name: String, _ body: (inout AndroidDevice, LocalFCMQuotas, Timestamp) -> Result
+    ) -> Result? {
+        guard var device = devices.removeValue(forKey: name) else { return nil }
+        let result = body(&device, quotas, now)
+        let outcome = device.outcome
+        device.outcome = DeviceOutcome()
+        devices[name] = device
+        apply(outcome, to: name)
+        return result
+    }
+
+    private mutating func apply(_ outcome: DeviceOutcome, to name: String) {
         for event in outcome.events {
             let record = PhoneRecord(device: name, at: now, event: event)
             events.append(record)
-            recorder.record(record)
+            recorder.phoneList.append(record)
         }
         for (id, state) in outcome.states {
             let delivery = FCMDeliveryRecord(messageID: id, device: name, state: state, at: now)
-            recorder.record(delivery)
+            recorder.deliveryList.append(delivery)
             news.append(.delivery(delivery))
             // One that is delivered at once leaves nothing to keep.
             if outcome.states.count > 1 || state != .delivered { keptRevision += 1 }
         }
-    }
-
-    /// Hands a message to a device.
-    mutating func deliver(_ message: DeviceMessage, to name: String, now: Timestamp) {
-        guard let outcome = devices[name]?.take(message, quotas: quotas, now: now) else { return }
-        apply(outcome, to: name, now: now)
     }
 }

@@ -1,45 +1,9 @@
-import CryptoExtras
 import RichPushModel
 
-/// A request with its body read, outside of the lock.
-struct FCMCall: Sendable {
-    enum Body: Sendable {
-        case grant(GrantCall)
-        case send(SendCall)
-        case batch(TopicBatchCall)
-        case none
-    }
-
-    let request: GoogleRequest
-    let path: GooglePath
-    let body: Body
-
-    init(_ request: GoogleRequest) {
-        self.request = request
-        path = GooglePath(request.target)
-        body =
-            switch path {
-            case .token: .grant(GrantCall(request))
-            case .send: .send(SendCall(request))
-            case .topicBatch: .batch(TopicBatchCall(request))
-            case .topicSubscription, .unknown: .none
-            }
-    }
-
-    /// What is wrong with its address.
-    var violations: [FCMViolation] {
-        guard path != .unknown else { return [FCMViolation(.path)] }
-        var found: [FCMViolation] = []
-        if request.method != path.method { found.append(FCMViolation(.method)) }
-        if request.bodySize > GoogleRequest.largestBody { found.append(FCMViolation(.bodySize)) }
-        return found
-    }
-
-    var isValidation: Bool { if case .send(let send) = body { send.isValidation } else { false } }
-}
-
-/// What the service finds for a request: who calls, for which project and which device.
+/// What the service finds for a request: who calls, for which project and which device, and what is wrong with it.
 struct FCMFinding: Sendable {
+    /// In the order in which they are answered.
+    var violations: [FCMViolation] = []
     var project: LocalFCMProject?
     var account: String?
     /// The name of the device, living or not.
@@ -47,141 +11,112 @@ struct FCMFinding: Sendable {
 }
 
 extension FCMServiceState {
-    /// Every rule that a request breaks, in the order in which they are answered. Nothing changes.
-    func judge(_ call: FCMCall, now: Timestamp, uptime: Duration) -> (violations: [FCMViolation], finding: FCMFinding) {
-        var finding = FCMFinding()
-        var violations = call.violations
+    /// Every rule that a request breaks, and what it is about. Nothing changes.
+    func judge(_ call: FCMCall) -> FCMFinding {
+        var finding = FCMFinding(violations: call.violations)
         switch call.body {
         case .grant(let grant):
-            violations += grant.violations
+            finding.violations += grant.violations
             if let assertion = grant.assertion {
                 finding.account = assertion.issuer
-                violations += assertion.violations(
-                    keys: keys(ofAccount: assertion.issuer), audiences: audiences, now: now)
+                let keys = keys(ofAccount: assertion.issuer)
+                finding.violations += assertion.violations(keys: keys, audiences: audiences, now: now)
             }
         case .send(let send):
-            violations += access(call, &finding, now: now, uptime: uptime) + send.violations
-            if let message = send.message { violations += target(of: message, send, &finding, now: now, uptime: uptime) }
-        case .batch(let batch):
+            judgeAccess(call, &finding)
+            finding.violations += send.violations
+            if let message = send.message { judgeTarget(of: message, isValidation: send.isValidation, &finding) }
+        case .batch(let batch, _):
             let header = call.request.header("access_token_auth")
-            if header?.lowercased() != "true" { violations.append(FCMViolation(.topicTokenHeader)) }
-            violations += access(call, &finding, now: now, uptime: uptime) + batch.violations
-        case .none:
-            guard call.path != .unknown else { break }
-            violations += access(call, &finding, now: now, uptime: uptime)
-            violations += subscription(call.path, &finding, now: now)
+            finding.violations.note(.topicTokenHeader, if: header?.lowercased() != "true")
+            judgeAccess(call, &finding)
+            finding.violations += batch.violations
+        case .subscription(let follows):
+            judgeAccess(call, &finding)
+            judgeSubscription(call.path, follows: follows, &finding)
+        case .unknown: break
         }
-        return (violations, finding)
+        return finding
     }
 
-    // MARK: Who calls
-
-    private func access(
-        _ call: FCMCall, _ finding: inout FCMFinding, now: Timestamp, uptime: Duration
-    ) -> [FCMViolation] {
-        var broken: [FCMRule] = []
+    private func judgeAccess(_ call: FCMCall, _ finding: inout FCMFinding) {
         let entry = call.request.bearerToken.flatMap { accessTokens[$0] }
         finding.account = entry?.account
-        if call.request.header("authorization") == nil {
-            broken.append(.credentialPresent)
-        } else if let entry {
-            if entry.expiresAt <= now { broken.append(.credentialFresh) }
-            if entry.isRevoked { broken.append(.credentialNotRevoked) }
-            if !GrantCall.Assertion.isSufficient(entry.scopes) { broken.append(.scopeSufficient) }
+        if let entry {
+            finding.violations.note(.credentialFresh, if: entry.expiresAt <= now)
+            finding.violations.note(.credentialNotRevoked, if: entry.isRevoked)
+            finding.violations.note(.scopeSufficient, if: !GrantCall.Assertion.isSufficient(entry.scopes))
         } else {
-            broken.append(.credentialKnown)
+            let isPresent = call.request.header("authorization") != nil
+            finding.violations.note(isPresent ? .credentialKnown : .credentialPresent)
         }
         // The older service has no project in its path.
         finding.project = (call.path.project ?? entry?.project).flatMap { project($0) }
         guard let project = finding.project else {
-            if call.path.project != nil { broken.append(.projectKnown) }
-            return broken.map { FCMViolation($0) }
+            return finding.violations.note(.projectKnown, if: call.path.project != nil)
         }
-        if !project.settings.isAPIEnabled { broken.append(.apiEnabled) }
-        if let entry, project.accounts[entry.account]?.maySend != true { broken.append(.permission) }
-        if project.requests.isFull(quotas.projectPerMinute, of: .seconds(60), uptime: uptime) { broken.append(.projectQuota) }
-        return broken.map { FCMViolation($0) }
+        finding.violations.note(.apiEnabled, if: !project.settings.isAPIEnabled)
+        if let entry { finding.violations.note(.permission, if: project.accounts[entry.account]?.maySend != true) }
+        let recent = requests[project.id]?.recent(seconds: 60, uptime: uptime) ?? 0
+        finding.violations.note(.projectQuota, if: recent >= quotas.projectPerMinute)
     }
 
-    // MARK: Whom a message is for
-
-    private func target(
-        of message: [String: JSONValue], _ send: SendCall, _ finding: inout FCMFinding, now: Timestamp, uptime: Duration
-    ) -> [FCMViolation] {
-        let violations: [FCMViolation]
+    private func judgeTarget(of message: [String: JSONValue], isValidation: Bool, _ finding: inout FCMFinding) {
         switch SentMessage.target(of: message) {
-        case .token(let token): violations = device(ofToken: token, field: "message.token", &finding, now: now)
-        case .fid(let fid): violations = device(ofInstallation: fid, &finding, now: now)
-        case .topic, .condition, nil: return []
+        case .token(let token): judgeDevice(ofToken: token, field: "message.token", &finding)
+        case .fid(let fid):
+            finding.device = fids[fid]
+            finding.violations.note(.registered, if: finding.device == nil && ValueForm.isInstallationID(fid))
+            judgeLife(&finding)
+        case .topic, .condition, nil: return
         }
-        guard let name = finding.device, let device = devices[name] else { return violations }
+        guard let name = finding.device, let device = devices[name] else { return }
         let content = SentMessage(message)
-        var broken: [FCMRule] = []
-        if let package = content.restrictedPackage, package != device.package { broken.append(.restrictedPackage) }
+        finding.violations.note(.restrictedPackage, if: device.package != content.restrictedPackage ?? device.package)
         let settings = finding.project?.settings ?? LocalFCMProjectSettings()
-        if device.platform == .apple && !settings.hasAPNsKey || device.platform == .web && !settings.hasWebPushKey {
-            broken.append(.thirdPartyKey)
-        }
-        if !send.isValidation {
-            let load = loads[name] ?? DeviceLoad()
-            broken += load.brokenRules(isCollapsible: content.collapseKey != nil, quotas, uptime: uptime)
-        }
-        return violations + broken.map { FCMViolation($0) }
+        let lacksKey = device.platform == .apple && !settings.hasAPNsKey || device.platform == .web && !settings.hasWebPushKey
+        finding.violations.note(.thirdPartyKey, if: lacksKey)
+        guard !isValidation else { return }
+        finding.violations += (loads[name] ?? DeviceLoad())
+            .violations(isCollapsible: content.collapseKey != nil, quotas, uptime: uptime)
     }
 
     /// What is wrong with a registration token. One that is not made here has no right shape at Google.
-    private func device(
-        ofToken token: String, field: String, _ finding: inout FCMFinding, now: Timestamp
-    ) -> [FCMViolation] {
-        guard let name = tokens[token] else {
-            guard ValueForm.isToken(token) else { return [] }
-            return [wasIssued(token) ? FCMViolation(.registered) : FCMViolation(.tokenIssued, field: field)]
+    private func judgeDevice(ofToken token: String, field: String, _ finding: inout FCMFinding) {
+        finding.device = tokens[token]
+        if finding.device == nil, ValueForm.isToken(token) {
+            finding.violations.append(wasIssued(token) ? FCMViolation(.registered) : FCMViolation(.tokenIssued, field: field))
         }
-        finding.device = name
-        return life(of: name, finding, now: now)
+        judgeLife(&finding)
     }
 
-    private func device(ofInstallation fid: String, _ finding: inout FCMFinding, now: Timestamp) -> [FCMViolation] {
-        guard let name = fids[fid] else { return ValueForm.isInstallationID(fid) ? [FCMViolation(.registered)] : [] }
-        finding.device = name
-        return life(of: name, finding, now: now)
+    private func judgeLife(_ finding: inout FCMFinding) {
+        guard let device = finding.device.flatMap({ devices[$0] }) else { return }
+        let isDead = device.token == nil || device.isExpired(at: now, days: quotas.inactiveDays)
+        finding.violations.note(.registered, if: isDead)
+        if let project = finding.project { finding.violations.note(.senderID, if: project.id != device.project) }
     }
 
-    private func life(of name: String, _ finding: FCMFinding, now: Timestamp) -> [FCMViolation] {
-        guard let device = devices[name] else { return [] }
-        var broken: [FCMRule] = []
-        if device.token == nil || device.isExpired(at: now, days: quotas.inactiveDays) { broken.append(.registered) }
-        if let project = finding.project, project.id != device.project { broken.append(.senderID) }
-        return broken.map { FCMViolation($0) }
-    }
-
-    // MARK: Topics
-
-    private func subscription(_ path: GooglePath, _ finding: inout FCMFinding, now: Timestamp) -> [FCMViolation] {
-        guard case .topicSubscription(_, let token, let topic, let follows, let allowsMissing) = path else { return [] }
-        var violations: [FCMViolation] = []
-        if let rule = SendCall.brokenTopic(topic) { violations.append(FCMViolation(rule, field: "topic_name")) }
-        if !ValueForm.isToken(token) { violations.append(FCMViolation(.tokenShape, field: "registration")) }
-        violations += device(ofToken: token, field: "registration", &finding, now: now)
-        guard let device = finding.device.flatMap({ devices[$0] }) else { return violations }
-        let isFollowed = device.topics.contains(topic)
+    private func judgeSubscription(_ path: GooglePath, follows: Bool, _ finding: inout FCMFinding) {
+        if let rule = SendCall.brokenTopic(path.topic) { finding.violations.note(rule, field: "topic_name") }
+        finding.violations.note(.tokenShape, field: "registration", if: !ValueForm.isToken(path.token))
+        judgeDevice(ofToken: path.token, field: "registration", &finding)
+        guard let device = finding.device.flatMap({ devices[$0] }) else { return }
+        let isFollowed = device.topics.contains(path.topic)
         if follows {
-            if isFollowed {
-                violations.append(FCMViolation(.topicNotFollowed))
-            } else if device.topics.count >= quotas.topicsPerDevice {
-                violations.append(FCMViolation(.topicCount))
-            }
-        } else if !isFollowed, !allowsMissing {
-            violations.append(FCMViolation(.topicFollowed))
+            finding.violations.note(.topicNotFollowed, if: isFollowed)
+            finding.violations.note(.topicCount, if: !isFollowed && device.topics.count >= quotas.topicsPerDevice)
+        } else {
+            finding.violations.note(.topicFollowed, if: !isFollowed && !path.allowsMissing)
         }
-        return violations
     }
 
     /// What the older service says of one registration token (Reference/FCM.md#5); `nil` when nothing is wrong.
-    func batchError(of token: String, topic: String, follows: Bool, in project: LocalFCMProject?, now: Timestamp) -> String? {
+    func batchError(of token: String, topic: String, follows: Bool, in project: LocalFCMProject?) -> String? {
         guard ValueForm.isToken(token) else { return "INVALID_ARGUMENT" }
         var finding = FCMFinding(project: project)
-        switch device(ofToken: token, field: "", &finding, now: now).first?.rule {
+        judgeDevice(ofToken: token, field: "", &finding)
+        switch finding.violations.first?.rule {
         case .registered: return "NOT_FOUND"
         case .senderID: return "PERMISSION_DENIED"
         case .some: return "INVALID_ARGUMENT"

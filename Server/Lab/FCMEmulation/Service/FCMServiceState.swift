@@ -1,11 +1,12 @@
 import Crypto
-import CryptoExtras
 import RichPushModel
+import ServiceEmulation
 import WireText
 
-/// All that a local FCM knows. It does no I/O: time comes in, and events for phones go out.
+/// All that a local FCM knows. It does no I/O: events for phones wait here until the service passes them on.
 struct FCMServiceState: Sendable {
     let bounds: LocalFCMBounds
+    let clock: any ServiceClock
     var quotas: LocalFCMQuotas
     var tokenLifetime: Duration
     /// What key files name, and what assertions may be for.
@@ -13,12 +14,13 @@ struct FCMServiceState: Sendable {
     var audiences: Set<String> = []
     /// Makes registration tokens, so that one that has died is known from one that never was. A secret.
     var tokenKey: SymmetricKey
+    /// Projects by their ids, and the ids by numbers.
     var projects: [String: LocalFCMProject] = [:]
-    /// Projects by their numbers.
     var numbers: [String: String] = [:]
-    /// Devices by the names that the operator gave.
+    /// What came for a project of late.
+    var requests: [String: RateWindow] = [:]
+    /// Devices by the names that the operator gave; and these by living registration tokens, and by installation ids.
     var devices: [String: AndroidDevice] = [:]
-    /// Devices by living registration tokens, and by installation ids.
     var tokens: [String: String] = [:]
     var fids: [String: String] = [:]
     /// The names of devices by topic, of each project apart.
@@ -29,42 +31,33 @@ struct FCMServiceState: Sendable {
     var faults = FCMFaultPlan()
     var recorder: FCMRecorder
     var random: any RandomNumberGenerator & Sendable
-    /// What phones have to hear; the core passes it on after each visit.
+    /// What phones and an observer have to hear after this visit.
     var events: [PhoneRecord] = []
-    /// What an observer has to hear; the same holds for it.
     var news: [FCMNews] = []
     /// Grows with every change of what is kept.
     var keptRevision = 0
 
+    var now: Timestamp { clock.now }
+    var uptime: Duration { clock.uptime }
+
     struct TopicName: Hashable, Sendable {
-        let project: String
-        let topic: String
+        let project, topic: String
     }
 
-    init(settings: LocalFCMSettings, random: any RandomNumberGenerator & Sendable) {
+    init(settings: LocalFCMSettings, clock: any ServiceClock, random: any RandomNumberGenerator & Sendable) {
         (bounds, quotas, tokenLifetime) = (settings.bounds, settings.quotas, settings.tokenLifetime)
-        self.random = random
+        (self.clock, self.random) = (clock, random)
         recorder = FCMRecorder(capacity: bounds.recorded)
-        // In place of the right key until the generator is there.
-        tokenKey = SymmetricKey(data: [UInt8](repeating: 0, count: 32))
-        tokenKey = SymmetricKey(data: randomBytes(32))
-        listens(at: settings.origin(port: settings.port), standsInForGoogle: settings.standsInForGoogle)
+        tokenKey = SymmetricKey(data: self.random.bytes(32))
+        listens(settings, on: settings.port)
     }
 
-    /// The address is known.
-    mutating func listens(at origin: String, standsInForGoogle: Bool) {
-        let own = origin + "/token"
-        tokenURL = standsInForGoogle ? LocalFCMSettings.googleTokenURL : own
+    /// The port is known.
+    mutating func listens(_ settings: LocalFCMSettings, on port: Int) {
+        let own = LocalOrigin.text("https", host: settings.host, port: port) + "/token"
+        tokenURL = settings.standsInForGoogle ? LocalFCMSettings.googleTokenURL : own
         audiences = [own, tokenURL]
     }
-
-    mutating func randomBytes(_ count: Int) -> [UInt8] {
-        var bytes: [UInt8] = []
-        while bytes.count < count { withUnsafeBytes(of: random.next()) { bytes += $0 } }
-        return Array(bytes.prefix(count))
-    }
-
-    // MARK: Projects and what they may
 
     mutating func addProject(_ id: String, number: String?) throws(LocalFCMError) -> String {
         if let known = projects[id] {
@@ -92,16 +85,13 @@ struct FCMServiceState: Sendable {
 
     /// A project by its id or its number.
     func project(_ name: String) -> LocalFCMProject? { projects[name] ?? numbers[name].flatMap { projects[$0] } }
-
-    /// The keys of a service account; `nil` where no project has it.
-    func keys(ofAccount email: String?) -> [String: _RSA.Signing.PublicKey]? {
+    /// The keys of a service account in PEM; `nil` where no project has it.
+    func keys(ofAccount email: String?) -> [String: String]? {
         email.flatMap { email in projects.values.lazy.compactMap { $0.accounts[email] }.first?.keys }
     }
 
-    // MARK: Access tokens
-
-    mutating func issueAccessToken(account: String, scopes: [String], now: Timestamp) -> String {
-        let token = "ya29.c." + Base64URL.text(of: randomBytes(96))
+    mutating func issueAccessToken(account: String, scopes: [String]) -> String {
+        let token = "ya29.c." + Base64URL.text(of: random.bytes(96))
         let project = projects.values.first { $0.accounts[account] != nil }?.id ?? ""
         if accessTokenOrder.count >= max(1, bounds.accessTokens) { accessTokens[accessTokenOrder.removeFirst()] = nil }
         accessTokenOrder.append(token)
@@ -110,11 +100,20 @@ struct FCMServiceState: Sendable {
         return token
     }
 
-    /// Revokes what a service account got, or what all of a project's got.
     mutating func revokeAccessTokens(where isMeant: (IssuedAccessToken) -> Bool) {
         for (token, entry) in accessTokens where isMeant(entry) { accessTokens[token]?.isRevoked = true }
     }
-    mutating func expireAccessTokens(of project: String, now: Timestamp) {
+
+    mutating func expireAccessTokens(of project: String) {
+        let now = now
         for (token, entry) in accessTokens where entry.project == project { accessTokens[token]?.expiresAt = now }
+    }
+}
+
+extension RandomNumberGenerator {
+    mutating func bytes(_ count: Int) -> [UInt8] {
+        var bytes: [UInt8] = []
+        while bytes.count < count { withUnsafeBytes(of: next()) { bytes += $0 } }
+        return Array(bytes.prefix(count))
     }
 }

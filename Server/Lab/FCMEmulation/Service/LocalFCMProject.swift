@@ -1,18 +1,14 @@
-import Crypto
-import CryptoExtras
 import RichPushModel
+import ServiceEmulation
+import WireText
 
 /// What a project at Google has switched on.
 public struct LocalFCMProjectSettings: Sendable, Hashable, Codable {
     /// The Firebase Cloud Messaging API.
     public var isAPIEnabled = true
-    /// The key for APNs in the project is good.
+    /// The project's keys for APNs and for web push are good.
     public var hasAPNsKey = true
-    /// The key for web push in the project is good.
     public var hasWebPushKey = true
-
-    /// Creates settings with everything switched on.
-    public init() {}
 }
 
 /// A project as its operator sees it.
@@ -24,21 +20,20 @@ public struct LocalFCMProjectStatus: Sendable, Hashable, Codable {
 }
 
 /// A project with its service accounts.
-struct LocalFCMProject: Sendable {
-    struct Account: Sendable {
+struct LocalFCMProject: Sendable, Hashable, Codable {
+    struct Account: Sendable, Hashable, Codable {
         /// `cloudmessaging.messages.create`.
         var maySend: Bool
-        /// By their ids.
-        var keys: [String: _RSA.Signing.PublicKey] = [:]
+        /// Public keys in PEM, by their ids.
+        var keys: [String: String] = [:]
     }
 
-    let id: String
+    var id: String
     /// Twelve digits, which are the sender id of its apps.
-    let number: String
+    var number: String
     var settings = LocalFCMProjectSettings()
     /// By their addresses.
     var accounts: [String: Account] = [:]
-    var requests = QuotaWindow()
 
     /// 4 to 30 small letters, digits and hyphens.
     static func isID(_ text: String) -> Bool {
@@ -50,35 +45,16 @@ struct LocalFCMProject: Sendable {
 
 /// What was handed out for an assertion.
 struct IssuedAccessToken: Sendable {
-    let account: String
-    let project: String
+    let account, project: String
     let scopes: [String]
     var expiresAt: Timestamp
     var isRevoked = false
 }
 
-/// So many in a time that begins with the first, and then anew (Reference/FCM.md#4).
-struct QuotaWindow: Sendable {
-    private var start: Duration?
-    private var used = 0
-
-    func isFull(_ limit: Int, of length: Duration, uptime: Duration) -> Bool {
-        used >= limit && start.map { uptime - $0 < length } ?? (limit <= 0)
-    }
-
-    /// How long until it begins anew.
-    func rest(of length: Duration, uptime: Duration) -> Duration { start.map { max(.zero, $0 + length - uptime) } ?? .zero }
-
-    mutating func count(_ length: Duration, uptime: Duration) {
-        if start.map({ uptime - $0 >= length }) ?? true { (start, used) = (uptime, 0) }
-        used += 1
-    }
-}
-
-/// What came for one device of late.
+/// What came for one device of late (Reference/FCM.md#4).
 struct DeviceLoad: Sendable {
-    private var minute = QuotaWindow()
-    private var hour = QuotaWindow()
+    private var minute = RateWindow()
+    private var hour = RateWindow()
     /// How many collapsible ones of the burst are used up, as of a moment.
     private var burst = (used: 0.0, at: Duration.zero)
 
@@ -87,17 +63,17 @@ struct DeviceLoad: Sendable {
         return max(0, burst.used - refilled)
     }
 
-    func brokenRules(isCollapsible: Bool, _ quotas: LocalFCMQuotas, uptime: Duration) -> [FCMRule] {
-        var broken: [FCMRule] = []
-        if minute.isFull(quotas.devicePerMinute, of: .seconds(60), uptime: uptime) { broken.append(.deviceMinuteQuota) }
-        if hour.isFull(quotas.devicePerHour, of: .seconds(3_600), uptime: uptime) { broken.append(.deviceHourQuota) }
-        if isCollapsible, used(quotas, uptime) + 1 > Double(quotas.collapsibleBurst) { broken.append(.collapsibleQuota) }
-        return broken
+    func violations(isCollapsible: Bool, _ quotas: LocalFCMQuotas, uptime: Duration) -> [FCMViolation] {
+        var found: [FCMViolation] = []
+        found.note(.deviceMinuteQuota, if: minute.recent(seconds: 60, uptime: uptime) >= quotas.devicePerMinute)
+        found.note(.deviceHourQuota, if: hour.recent(seconds: 3_600, uptime: uptime) >= quotas.devicePerHour)
+        found.note(.collapsibleQuota, if: isCollapsible && used(quotas, uptime) + 1 > Double(quotas.collapsibleBurst))
+        return found
     }
 
     mutating func count(isCollapsible: Bool, _ quotas: LocalFCMQuotas, uptime: Duration) {
-        minute.count(.seconds(60), uptime: uptime)
-        hour.count(.seconds(3_600), uptime: uptime)
+        minute.add(seconds: 60, uptime: uptime)
+        hour.add(seconds: 3_600, uptime: uptime)
         if isCollapsible { burst = (used(quotas, uptime) + 1, uptime) }
     }
 }

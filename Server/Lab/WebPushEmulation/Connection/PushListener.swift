@@ -89,7 +89,10 @@ final class PushListener: Sendable {
         ) { stream in
             stream.eventLoop.makeCompletedFuture {
                 let id = try stream.syncOptions?.getOption(HTTP2StreamChannelOptions.streamID)
-                let handler = SenderHTTPHandler(core: core, stream: id.map { ($0, end) })
+                let place = id.flatMap { id in
+                    stream.parent.map { SenderHTTPHandler.Stream(id: id, connection: $0, end: end) }
+                }
+                let handler = SenderHTTPHandler(core: core, stream: place)
                 try stream.pipeline.syncOperations.addHandlers([HTTP2FramePayloadToHTTP1ServerCodec(), handler])
             }
         }

@@ -39,10 +39,7 @@ public struct LocalWebPushSettings: Sendable, Hashable {
 
     /// The origin of a listener.
     func origin(port: Int) -> String {
-        if let origin { return origin }
-        let host = host.contains(":") ? "[\(host)]" : host
-        let (scheme, usual) = identity == nil ? ("http", 80) : ("https", 443)
-        return port == usual ? "\(scheme)://\(host)" : "\(scheme)://\(host):\(port)"
+        origin ?? LocalOrigin.text(identity == nil ? "http" : "https", host: host, port: port)
     }
 }
 

@@ -30,11 +30,10 @@ final class AndroidFixture: Sendable {
         let fcm = LocalFCM(
             settings: settings, clock: clock, group: .singletonMultiThreadedEventLoopGroup, logger: Logger(label: "fcm"))
         try fcm.addProject(Self.project)
-        let now = clock.now
-        bearer = try fcm.core.with { state in
+        bearer = try fcm.with { state in
             try state.changeProject(Self.project) { $0.accounts[Self.account] = .init(maySend: true) }
             return state.issueAccessToken(
-                account: Self.account, scopes: ["https://www.googleapis.com/auth/firebase.messaging"], now: now)
+                account: Self.account, scopes: ["https://www.googleapis.com/auth/firebase.messaging"])
         }
         device = try fcm.addDevice("a1", project: Self.project, package: "org.example.app")
         var configuration = SimulatedPhoneConfiguration(
@@ -94,7 +93,7 @@ final class AndroidFixture: Sendable {
             target: "/v1/projects/\(Self.project)/messages:send",
             headers: [("authorization", "Bearer \(bearer)"), ("content-type", "application/json")],
             body: Array(try JSONSerialization.data(withJSONObject: ["message": message])))
-        return fcm.core.handle(request).answer.status
+        return fcm.handle(request).answer.status
     }
 
     var notices: [PhoneSnapshot.Notice] { get async { await phone.snapshot.notifications } }

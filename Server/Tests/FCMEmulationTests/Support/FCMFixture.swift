@@ -25,11 +25,11 @@ struct FCMFixture {
     init(_ adjust: (inout LocalFCMSettings) -> Void = { _ in }) throws {
         var settings = LocalFCMSettings(identity: .init(certificatePEM: "", privateKeyPEM: ""), port: 8_443)
         adjust(&settings)
-        state = FCMServiceState(settings: settings, random: SeededGenerator(seed: 1))
+        state = FCMServiceState(settings: settings, clock: clock, random: SeededGenerator(seed: 1))
         _ = try state.addProject(Self.project, number: "100200300400")
         _ = try state.addProject("another-shop", number: nil)
         try state.changeProject(Self.project) { project in
-            project.accounts[Self.account] = .init(maySend: true, keys: ["key-1": Self.key.publicKey])
+            project.accounts[Self.account] = .init(maySend: true, keys: ["key-1": Self.key.publicKey.pemRepresentation])
         }
         renewBearer()
         try addPhone("phone")
@@ -37,7 +37,7 @@ struct FCMFixture {
 
     /// Takes another access token, as after an hour.
     mutating func renewBearer() {
-        bearer = state.issueAccessToken(account: Self.account, scopes: [Self.messaging], now: clock.now)
+        bearer = state.issueAccessToken(account: Self.account, scopes: [Self.messaging])
     }
 
     // MARK: Phones
@@ -45,7 +45,7 @@ struct FCMFixture {
     mutating func addPhone(
         _ name: String, project: String = Self.project, platform: DevicePlatform = .android
     ) throws {
-        try state.addDevice(name, project: project, package: Self.package, platform: platform, now: clock.now)
+        try state.addDevice(name, project: project, package: Self.package, platform: platform)
     }
 
     func token(_ name: String = "phone") -> String { state.devices[name]?.token ?? "" }
@@ -57,7 +57,7 @@ struct FCMFixture {
     }
 
     mutating func act(_ action: AndroidAction, on name: String = "phone") throws {
-        try state.act(action, on: name, now: clock.now)
+        try state.act(action, on: name)
     }
 
     // MARK: Requests
@@ -105,12 +105,12 @@ struct FCMFixture {
     func broken(by request: GoogleRequest) -> [FCMRule] { violations(of: request).map(\.rule) }
 
     func violations(of request: GoogleRequest) -> [FCMViolation] {
-        state.judge(FCMCall(request), now: clock.now, uptime: clock.uptime).violations
+        state.judge(FCMCall(request)).violations
     }
 
     @discardableResult
     mutating func post(_ request: GoogleRequest) -> FCMCallVerdict {
-        state.handle(FCMCall(request), now: clock.now, uptime: clock.uptime)
+        state.handle(FCMCall(request))
     }
 
     /// Sends, and returns the id of the message; `nil` for one that was refused.
@@ -138,4 +138,8 @@ extension GoogleRequest {
         request.set(name, value)
         return request
     }
+}
+
+extension JSONValue {
+    var asList: [JSONValue] { if case .list(let list) = self { list } else { [] } }
 }

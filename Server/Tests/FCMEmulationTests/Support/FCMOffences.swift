@@ -64,15 +64,14 @@ enum FCMOffences {
     }
 
     private static func access(breaking rule: FCMRule, _ fixture: inout FCMFixture) throws -> GoogleRequest {
-        let now = fixture.clock.now
         switch rule {
         case .credentialPresent: return fixture.send().with("authorization", nil)
         case .credentialKnown: return fixture.send().with("authorization", "Bearer ya29.c.unknown")
-        case .credentialFresh: fixture.state.expireAccessTokens(of: FCMFixture.project, now: now)
+        case .credentialFresh: fixture.state.expireAccessTokens(of: FCMFixture.project)
         case .credentialNotRevoked: fixture.state.revokeAccessTokens { _ in true }
         case .scopeSufficient:
             let scope = "https://www.googleapis.com/auth/devstorage.read_only"
-            fixture.bearer = fixture.state.issueAccessToken(account: FCMFixture.account, scopes: [scope], now: now)
+            fixture.bearer = fixture.state.issueAccessToken(account: FCMFixture.account, scopes: [scope])
         case .projectKnown: return fixture.request(#"{"message":{"topic":"news"}}"#, path: "/v1/projects/nowhere/messages:send")
         case .apiEnabled: try fixture.state.changeProject(FCMFixture.project) { $0.settings.isAPIEnabled = false }
         case .permission: try fixture.state.changeProject(FCMFixture.project) { $0.accounts[FCMFixture.account]?.maySend = false }

@@ -42,10 +42,9 @@ struct RunningFCM {
             group: MultiThreadedEventLoopGroup.singleton, logger: quiet)
         try fcm.addProject(FCMFixture.project)
         let phone = try fcm.addDevice("phone", project: FCMFixture.project, package: FCMFixture.package)
-        let now = clock.now
-        let bearer = try fcm.core.with { state throws(LocalFCMError) in
+        let bearer = try fcm.with { state throws(LocalFCMError) in
             try state.changeProject(FCMFixture.project) { $0.accounts[FCMFixture.account] = .init(maySend: true) }
-            return state.issueAccessToken(account: FCMFixture.account, scopes: [FCMFixture.messaging], now: now)
+            return state.issueAccessToken(account: FCMFixture.account, scopes: [FCMFixture.messaging])
         }
         var configuration = HTTPClient.Configuration()
         configuration.httpVersion = http1Only ? .http1Only : .automatic

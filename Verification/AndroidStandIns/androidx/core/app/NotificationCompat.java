@@ -55,6 +55,8 @@ public class NotificationCompat {
 
         public Builder setSilent(boolean isSilent) { return with("silent", isSilent); }
 
+        public Builder setNumber(int number) { return with("number", number); }
+
         public Builder setPriority(int priority) { return with("priority", priority); }
 
         public Builder setOnlyAlertOnce(boolean isOnce) { return with("onlyAlertOnce", isOnce); }
