@@ -122,6 +122,7 @@ extension APNsFailure {
         case .deadline: "no answer came in time"
         case .queueFull: "too many requests wait already"
         case .protocolError: "what answers does not keep to HTTP/2"
+        case .otherProtocol: "the server does not speak HTTP/2"
         case .cancelled: "it was called off"
         case .credentialRefused: "the service refused the credential"
         }
