@@ -2,6 +2,7 @@ import APNsProtocol
 import Logging
 import NIOCore
 import NIOEmbedded
+import NIOTLS
 import Testing
 
 @testable import APNsHTTP2
@@ -123,6 +124,16 @@ struct OtherServiceTests {
         try link.say(.success(try #require(link.server.takeRequests().first).stream))
         try link.exchange()
         #expect(link.server.takeRequests().count == 1)
+    }
+
+    @Test("a server whose certificate has another name gets nothing, whichever protocol it chooses", arguments: ["h2", "http/1.1"])
+    func otherName(choice: String) throws {
+        let rig = try PoolRig(authorityOfAnyServer: "push.example.net", expectedName: "push.example.net")
+        let submission = rig.submit(Self.post())
+        let link = try #require(rig.links.first)
+        link.channel.pipeline.fireUserInboundEventTriggered(TLSUserEvent.handshakeCompleted(negotiatedProtocol: choice))
+        rig.advance(.milliseconds(1))
+        #expect(submission.outcome(0) == .notSent(.tlsFailed))
     }
 
     @Test("a request names the authority, with its port")
