@@ -136,6 +136,53 @@ struct OtherServiceTests {
         #expect(submission.outcome(0) == .notSent(.tlsFailed))
     }
 
+    @Test("what comes after the server chose another protocol ends without a pause and without a further connection")
+    func afterOtherProtocol() throws {
+        let rig = try PoolRig(authorityOfAnyServer: "push.example.net")
+        let first = rig.submit(Self.post())
+        let link = try #require(rig.links.first)
+        link.channel.pipeline.fireUserInboundEventTriggered(TLSUserEvent.handshakeCompleted(negotiatedProtocol: "http/1.1"))
+        rig.advance(.milliseconds(1))
+        #expect(first.outcome(0) == .notSent(.otherProtocol))
+        #expect(rig.submit(Self.post()).outcome(0) == .notSent(.otherProtocol))
+        rig.advance(.seconds(5))
+        #expect(rig.links.count == 1)
+    }
+
+    @Test("a request that any server wants by HTTP/1.1 was not processed; APNs has no such right", arguments: [true, false])
+    func resetForHTTP1(isAny: Bool) throws {
+        let rig = try PoolRig(authorityOfAnyServer: isAny ? "push.example.net" : nil)
+        let link = try rig.warmLink()
+        let submission = rig.submit(Self.post())
+        try link.exchange()
+        try link.say(.reset(try #require(link.server.takeRequests().first).stream, .http11Required))
+        #expect(submission.outcome(0) == (isAny ? .notSent(.otherProtocol) : .unknown(.streamReset)))
+    }
+
+    @Test("requests that a connection leaves because the server wants HTTP/1.1 go over no other one")
+    func goAwayForHTTP1() throws {
+        let rig = try PoolRig(authorityOfAnyServer: "push.example.net")
+        let link = try rig.warmLink()
+        let submission = rig.submit(Self.post())
+        try link.exchange()
+        try link.say(.goAway(last: 1, code: .http11Required))
+        #expect(submission.outcome(0) == .notSent(.otherProtocol))
+        #expect(rig.submit(Self.post()).outcome(0) == .notSent(.otherProtocol))
+        rig.advance(.seconds(5))
+        #expect(rig.links.count == 1)
+    }
+
+    @Test("a server that is silent in the handshake does not keep requests longer than one attempt")
+    func silentHandshake() throws {
+        let rig = try PoolRig(authorityOfAnyServer: "push.example.net")
+        let submission = rig.submit(Self.post())
+        rig.advance(.seconds(4))
+        #expect(rig.links.count == 2, "one is tried beside the one that hangs")
+        #expect(submission.outcome(0) == nil)
+        rig.advance(.seconds(7))
+        #expect(submission.outcome(0) == .notSent(.unreachable))
+    }
+
     @Test("a request names the authority, with its port")
     func authority() throws {
         let rig = try PoolRig(authorityOfAnyServer: "push.example.net:8443")

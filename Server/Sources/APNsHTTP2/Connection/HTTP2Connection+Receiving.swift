@@ -115,7 +115,11 @@ extension HTTP2Connection {
         guard let stream = remove(stream) else { return .none }
         if code == .refusedStream { return .finished(stream.ticket, stream: stream.id, .refused) }
         noteEnd()
-        return .finished(stream.ticket, stream: stream.id, code == .enhanceYourCalm ? .lostToHaste : .lost(.streamReset))
+        switch code {
+        case .enhanceYourCalm: return .finished(stream.ticket, stream: stream.id, .lostToHaste)
+        case .http11Required: return .finished(stream.ticket, stream: stream.id, .lostToProtocol)
+        default: return .finished(stream.ticket, stream: stream.id, .lost(.streamReset))
+        }
     }
 
     /// Lowers the last stream monotonically, so that the two-step form and duplicates need no special case.
@@ -314,6 +318,8 @@ enum HTTP2StreamEnd: Equatable {
     case lost(APNsFailure)
     /// The same, and the server wants less (ENHANCE_YOUR_CALM; Reference/APNs.md#1-7).
     case lostToHaste
+    /// The server wants the request by HTTP/1.1 (HTTP_1_1_REQUIRED).
+    case lostToProtocol
 }
 
 /// What a GOAWAY said.
