@@ -69,6 +69,27 @@ struct OtherServiceTests {
         #expect(submission.response?.content.body == Array("0123456789".utf8))
     }
 
+    @Test("a body that does not end is cut off, and the status is the answer", arguments: [0, 100])
+    func endlessBody(kept: Int) throws {
+        let rig = try PoolRig()
+        let link = try rig.warmLink()
+        let submission = rig.submit(Self.post(keeping: kept))
+        try link.exchange()
+        let stream = try #require(link.server.takeRequests().first).stream
+        let part = ByteBuffer.frame(0x0, stream: stream, Array(repeating: 0x78, count: 16_000))
+        try link.say(Self.head(stream, status: 201), part)
+        #expect(submission.outcome(0) == nil)
+        try link.say(part, part, part)
+        #expect(submission.outcome(0)?.isAccepted == true)
+        #expect(submission.response?.content.status == 201)
+        #expect(submission.response?.content.body.count == kept)
+        try link.exchange()
+        #expect(link.server.takeFrames() == [.resetStream(stream: stream, code: .cancel)])
+        _ = rig.submit(Self.post())
+        try link.exchange()
+        #expect(link.server.takeRequests().count == 1, "the connection goes on")
+    }
+
     @Test("path and headers are written once, and then named by their place in the table")
     func recurringFields() throws {
         let rig = try PoolRig()
