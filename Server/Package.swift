@@ -174,7 +174,7 @@ let package = Package(
             "APNsHTTP2Tests",
             [
                 "APNsHTTP2", "APNsProtocol", "ClarionTesting", .crypto, .logging, .nioCore, .nioConcurrencyHelpers,
-                .nioEmbedded, .richPushModel,
+                .nioEmbedded, .nioTLS, .richPushModel,
             ]),
         target(
             "AppBackend",

@@ -97,7 +97,7 @@ public enum APNsFailure: String, Error, Hashable, Sendable, CaseIterable {
     case queueFull = "queue-full"
     /// The peer broke HTTP/2.
     case protocolError = "protocol-error"
-    /// The server does not choose HTTP/2. Only where another protocol was offered to it as well.
+    /// The server does not choose HTTP/2, or wants the request by HTTP/1.1. Only where another protocol was offered to it as well.
     case otherProtocol = "other-protocol"
     /// The client is shutting down or the caller cancelled.
     case cancelled

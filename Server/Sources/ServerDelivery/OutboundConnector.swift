@@ -93,8 +93,11 @@ package struct OutboundConnector: Sendable {
     }
 
     /// A client for one host at an IP address that was looked at.
-    package func client(for address: OutboundAddress, at chosen: String, width: Int) -> HTTPClient {
+    package func client(
+        for address: OutboundAddress, at chosen: String, width: Int, version: HTTPClient.Configuration.HTTPVersion = .automatic
+    ) -> HTTPClient {
         var configuration = HTTPClient.Configuration()
+        configuration.httpVersion = version
         configuration.tlsConfiguration = tls
         configuration.redirectConfiguration = .disallow
         configuration.timeout.connect = .seconds(5)

@@ -119,7 +119,7 @@ final class WebPushClient: WebPushSending {
         return await reply(to: request, by: client, within: end - clock.uptime)
     }
 
-    /// `nil` where the host does not choose HTTP/2: then it has not got the push.
+    /// `nil` where the host does not choose HTTP/2, or wants HTTP/1.1: then it has not got the push.
     private func reply(
         to request: WebPushRequest, by posts: HTTP2PostClient, within deadline: Duration
     ) async -> (WebPushReply, isOutOfReach: Bool)? {
@@ -190,14 +190,18 @@ final class WebPushClient: WebPushSending {
         }
         return Entry(
             pinned: pinned, posts: posts,
-            requests: posts == nil ? connector.client(for: address, at: pinned, width: Self.width) : nil, madeAt: clock.uptime)
+            requests: posts == nil ? ordinaryClient(for: address, at: pinned) : nil, madeAt: clock.uptime)
+    }
+
+    private func ordinaryClient(for address: OutboundAddress, at pinned: String) -> HTTPClient {
+        connector.client(for: address, at: pinned, width: Self.width, version: .http1Only)
     }
 
     /// The client for a place that did not choose HTTP/2, which is remembered with it; `nil` when all were closed meanwhile.
     private func ordinaryClient(_ number: Int, for address: OutboundAddress) -> HTTPClient? {
         state.withLock { state in
             guard let entry = state.entries[number] else { return nil }
-            let client = entry.requests ?? connector.client(for: address, at: entry.pinned, width: Self.width)
+            let client = entry.requests ?? ordinaryClient(for: address, at: entry.pinned)
             state.entries[number]?.requests = client
             return client
         }

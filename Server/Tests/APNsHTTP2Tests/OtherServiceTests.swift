@@ -2,6 +2,7 @@ import APNsProtocol
 import Logging
 import NIOCore
 import NIOEmbedded
+import NIOTLS
 import Testing
 
 @testable import APNsHTTP2
@@ -68,6 +69,27 @@ struct OtherServiceTests {
         #expect(submission.response?.content.body == Array("0123456789".utf8))
     }
 
+    @Test("a body that does not end is cut off, and the status is the answer", arguments: [0, 100])
+    func endlessBody(kept: Int) throws {
+        let rig = try PoolRig()
+        let link = try rig.warmLink()
+        let submission = rig.submit(Self.post(keeping: kept))
+        try link.exchange()
+        let stream = try #require(link.server.takeRequests().first).stream
+        let part = ByteBuffer.frame(0x0, stream: stream, Array(repeating: 0x78, count: 16_000))
+        try link.say(Self.head(stream, status: 201), part)
+        #expect(submission.outcome(0) == nil)
+        try link.say(part, part, part)
+        #expect(submission.outcome(0)?.isAccepted == true)
+        #expect(submission.response?.content.status == 201)
+        #expect(submission.response?.content.body.count == kept)
+        try link.exchange()
+        #expect(link.server.takeFrames() == [.resetStream(stream: stream, code: .cancel)])
+        _ = rig.submit(Self.post())
+        try link.exchange()
+        #expect(link.server.takeRequests().count == 1, "the connection goes on")
+    }
+
     @Test("path and headers are written once, and then named by their place in the table")
     func recurringFields() throws {
         let rig = try PoolRig()
@@ -123,6 +145,63 @@ struct OtherServiceTests {
         try link.say(.success(try #require(link.server.takeRequests().first).stream))
         try link.exchange()
         #expect(link.server.takeRequests().count == 1)
+    }
+
+    @Test("a server whose certificate has another name gets nothing, whichever protocol it chooses", arguments: ["h2", "http/1.1"])
+    func otherName(choice: String) throws {
+        let rig = try PoolRig(authorityOfAnyServer: "push.example.net", expectedName: "push.example.net")
+        let submission = rig.submit(Self.post())
+        let link = try #require(rig.links.first)
+        link.channel.pipeline.fireUserInboundEventTriggered(TLSUserEvent.handshakeCompleted(negotiatedProtocol: choice))
+        rig.advance(.milliseconds(1))
+        #expect(submission.outcome(0) == .notSent(.tlsFailed))
+    }
+
+    @Test("what comes after the server chose another protocol ends without a pause and without a further connection")
+    func afterOtherProtocol() throws {
+        let rig = try PoolRig(authorityOfAnyServer: "push.example.net")
+        let first = rig.submit(Self.post())
+        let link = try #require(rig.links.first)
+        link.channel.pipeline.fireUserInboundEventTriggered(TLSUserEvent.handshakeCompleted(negotiatedProtocol: "http/1.1"))
+        rig.advance(.milliseconds(1))
+        #expect(first.outcome(0) == .notSent(.otherProtocol))
+        #expect(rig.submit(Self.post()).outcome(0) == .notSent(.otherProtocol))
+        rig.advance(.seconds(5))
+        #expect(rig.links.count == 1)
+    }
+
+    @Test("a request that any server wants by HTTP/1.1 was not processed; APNs has no such right", arguments: [true, false])
+    func resetForHTTP1(isAny: Bool) throws {
+        let rig = try PoolRig(authorityOfAnyServer: isAny ? "push.example.net" : nil)
+        let link = try rig.warmLink()
+        let submission = rig.submit(Self.post())
+        try link.exchange()
+        try link.say(.reset(try #require(link.server.takeRequests().first).stream, .http11Required))
+        #expect(submission.outcome(0) == (isAny ? .notSent(.otherProtocol) : .unknown(.streamReset)))
+    }
+
+    @Test("requests that a connection leaves because the server wants HTTP/1.1 go over no other one")
+    func goAwayForHTTP1() throws {
+        let rig = try PoolRig(authorityOfAnyServer: "push.example.net")
+        let link = try rig.warmLink()
+        let submission = rig.submit(Self.post())
+        try link.exchange()
+        try link.say(.goAway(last: 1, code: .http11Required))
+        #expect(submission.outcome(0) == .notSent(.otherProtocol))
+        #expect(rig.submit(Self.post()).outcome(0) == .notSent(.otherProtocol))
+        rig.advance(.seconds(5))
+        #expect(rig.links.count == 1)
+    }
+
+    @Test("a server that is silent in the handshake does not keep requests longer than one attempt")
+    func silentHandshake() throws {
+        let rig = try PoolRig(authorityOfAnyServer: "push.example.net")
+        let submission = rig.submit(Self.post())
+        rig.advance(.seconds(4))
+        #expect(rig.links.count == 2, "one is tried beside the one that hangs")
+        #expect(submission.outcome(0) == nil)
+        rig.advance(.seconds(7))
+        #expect(submission.outcome(0) == .notSent(.unreachable))
     }
 
     @Test("a request names the authority, with its port")

@@ -50,7 +50,7 @@ final class PoolRig {
 
     init(
         limits: APNsClientLimits = APNsClientLimits(), timing: APNsClientTiming = APNsClientTiming(), countsStreams: Bool = false,
-        authorityOfAnyServer: String? = nil, observer: (any APNsClientObserver)? = nil,
+        authorityOfAnyServer: String? = nil, expectedName: String? = nil, observer: (any APNsClientObserver)? = nil,
         logger: Logger = Logger(label: "test", factory: { _ in SwiftLogNoOpLogHandler() })
     ) throws {
         let key = try ProviderTokenKey(privateKey: P256.Signing.PrivateKey(), keyID: "KEY4567890", teamID: "TEAM567890")
@@ -59,11 +59,10 @@ final class PoolRig {
             transport: .cleartext, limits: limits, timing: timing)
         configuration.countsStreams = countsStreams
         (configuration.authority, configuration.isAnyServer) = (authorityOfAnyServer, authorityOfAnyServer != nil)
+        var ofPool = APNsPoolConfiguration(configuration, observer: observer, logger: logger, chance: { 0 })
+        ofPool.connection.expectedServerName = expectedName
         pool = APNsConnectionPool(
-            eventLoop: loop,
-            configuration: APNsPoolConfiguration(
-                configuration, observer: observer, logger: logger, chance: { 0 }),
-            connector: Connector { [unowned self] in connect($0) }, metrics: metricsBox)
+            eventLoop: loop, configuration: ofPool, connector: Connector { [unowned self] in connect($0) }, metrics: metricsBox)
     }
 
     private func connect(_ handler: APNsConnectionHandler) -> EventLoopFuture<any Channel> {

@@ -53,8 +53,9 @@ public final class HTTP2PostClient: Sendable {
     /// Creates a client of whatever server another party named. Nothing is connected yet, and a connection without requests is closed after
     /// a minute.
     ///
-    /// Where the server does not choose HTTP/2, requests end at once as not sent (`otherProtocol`), and so do they where no connection can
-    /// be made. Paths are secrets. Nothing of a body is kept, so a status is the answer, whatever becomes of the body.
+    /// Where the server does not choose HTTP/2, requests end at once as not sent (`otherProtocol`), then and later, and so do those that it
+    /// wants by HTTP/1.1. They also end where no connection can be made. Paths are secrets. Nothing of a body is kept, so a status is the
+    /// answer, whatever becomes of the body.
     ///
     /// - Parameters:
     ///   - endpoint: the address to connect to, and the name that TLS verifies.

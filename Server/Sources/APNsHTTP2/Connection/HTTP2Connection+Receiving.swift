@@ -115,7 +115,11 @@ extension HTTP2Connection {
         guard let stream = remove(stream) else { return .none }
         if code == .refusedStream { return .finished(stream.ticket, stream: stream.id, .refused) }
         noteEnd()
-        return .finished(stream.ticket, stream: stream.id, code == .enhanceYourCalm ? .lostToHaste : .lost(.streamReset))
+        switch code {
+        case .enhanceYourCalm: return .finished(stream.ticket, stream: stream.id, .lostToHaste)
+        case .http11Required: return .finished(stream.ticket, stream: stream.id, .lostToProtocol)
+        default: return .finished(stream.ticket, stream: stream.id, .lost(.streamReset))
+        }
     }
 
     /// Lowers the last stream monotonically, so that the two-step form and duplicates need no special case.
@@ -188,12 +192,15 @@ extension HTTP2Connection {
     ) throws(HTTP2Fault) -> HTTP2Event<Ticket> {
         try checkNotIdle(id)
         try creditConnection(flowControlled)
-        let state = streams.update(id) { stream -> (isValid: Bool, overruns: Bool, isCredited: Bool) in
+        let state = streams.update(id) { stream -> (isValid: Bool, overruns: Bool, isCredited: Bool, isEnough: Bool) in
             let details = stream.existingDetails()
             details.received += flowControlled
             let room = stream.maximumBody - details.body.count
             if room > 0 { details.body.append(contentsOf: body.readableBytesView.prefix(room)) }
-            return (details.head != nil, details.received > Self.streamReceiveWindow, details.response != nil)
+            return (
+                details.head != nil, details.received > Self.streamReceiveWindow, details.response?.isOfAPNs == true,
+                details.received >= details.response?.longestBody ?? .max
+            )
         }
         guard let state else { return .none }
         guard state.isValid else { return end(id, with: .protocolError) }
@@ -203,7 +210,9 @@ extension HTTP2Connection {
             _ = streams.update(id) { $0.existingDetails().received -= flowControlled }
             output.writeHTTP2WindowUpdate(stream: id, increment: UInt32(flowControlled))
         }
-        guard endStream, let stream = remove(id), let head = stream.details?.head else { return .none }
+        guard endStream || state.isEnough, let stream = remove(id), let head = stream.details?.head else { return .none }
+        // What is left of the request is taken back by the end itself.
+        if !endStream, stream.unsent == nil { output.writeHTTP2ResetStream(id, code: .cancel) }
         return finish(stream, head: head)
     }
 
@@ -314,6 +323,8 @@ enum HTTP2StreamEnd: Equatable {
     case lost(APNsFailure)
     /// The same, and the server wants less (ENHANCE_YOUR_CALM; Reference/APNs.md#1-7).
     case lostToHaste
+    /// The server wants the request by HTTP/1.1 (HTTP_1_1_REQUIRED).
+    case lostToProtocol
 }
 
 /// What a GOAWAY said.

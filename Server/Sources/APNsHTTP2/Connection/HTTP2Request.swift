@@ -39,6 +39,9 @@ final class HTTP2Response {
     /// More is not kept.
     let maximumBody: Int
 
+    /// Where the body of another service is cut off: its end may never come. It fits into the window of a stream, so none is credited.
+    var longestBody: Int? { isOfAPNs ? nil : min(max(maximumBody, 16_384), 65_535) }
+
     var content = Content()
 
     /// What the answer carried.

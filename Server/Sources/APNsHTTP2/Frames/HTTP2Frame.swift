@@ -100,6 +100,7 @@ struct HTTP2ErrorCode: RawRepresentable, Hashable, Sendable {
     static let cancel = HTTP2ErrorCode(rawValue: 0x8)
     static let compressionError = HTTP2ErrorCode(rawValue: 0x9)
     static let enhanceYourCalm = HTTP2ErrorCode(rawValue: 0xB)
+    static let http11Required = HTTP2ErrorCode(rawValue: 0xD)
 }
 
 /// The peer broke HTTP/2 so that the connection cannot go on (RFC 9113, 5.4.1).

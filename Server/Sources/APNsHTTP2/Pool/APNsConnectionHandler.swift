@@ -63,11 +63,12 @@ final class APNsConnectionHandler: ChannelInboundHandler {
 
     func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
         if case TLSUserEvent.handshakeCompleted(let negotiated)? = event as? TLSUserEvent {
+            // First, since the request goes by another protocol to the server that chose one.
+            guard serverHasExpectedName(context) else { return failHandshake(TLSErrorDescription.otherName) }
             // A server without ALPN is accepted (Reference/APNs.md#1-3); one that chose something else is not APNs.
             guard negotiated == "h2" || (negotiated == nil && !configuration.isAnyServer) else {
                 return configuration.isAnyServer ? close(.otherProtocol) : failHandshake(TLSErrorDescription.otherProtocol)
             }
-            guard serverHasExpectedName(context) else { return failHandshake(TLSErrorDescription.otherName) }
             start(context)
         }
         context.fireUserInboundEventTriggered(event)

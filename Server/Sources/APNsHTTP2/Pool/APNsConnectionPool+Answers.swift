@@ -39,6 +39,9 @@ extension APNsConnectionPool {
             counters.resets += 1
             leave(id, because: nil, pausing: .throttled)
             resolve(ticket, .unknown(.streamReset))
+        case .lostToProtocol:
+            counters.resets += 1
+            resolve(ticket, isAnyServer ? .notSent(.otherProtocol) : .unknown(.streamReset))
         }
     }
 
@@ -75,14 +78,19 @@ extension APNsConnectionPool {
         if let reason = goAway.reason { counters.lastGoAwayReason = reason }
         let wasOfUse = state.isOfUse(id)
         let isFirst = state.phase(of: id) != .draining
+        let wantsOther = isAnyServer && goAway.code == .http11Required
         state.draining(id)
         if goAway.refusesCredential, let reason = goAway.reason {
             refuseCredential(because: reason)
         } else if isFirst, !wasOfUse || goAway.code != .noError {
             // The server was not content, or never let this connection be of use: replaced, but not at once.
-            state.failed(.connectionClosed, at: now, chance: configuration.chance())
+            state.failed(wantsOther ? .otherProtocol : .connectionClosed, at: now, chance: configuration.chance())
         }
-        sendAgain(notProcessed, isFree: true)
+        if wantsOther {
+            for ticket in notProcessed { resolve(ticket, .notSent(.otherProtocol)) }
+        } else {
+            sendAgain(notProcessed, isFree: true)
+        }
         handler(id)?.drain(within: configuration.drain)
         schedulePump()
     }
@@ -117,7 +125,8 @@ extension APNsConnectionPool {
         for (ticket, isIncomplete) in unanswered where !isIncomplete {
             resolve(ticket, .unknown(failure == .unreachable ? .connectionClosed : failure))
         }
-        if configuration.connection.isAnyServer, !wasMade, state.count(where: { $0 != .draining }) == 0 {
+        // A further attempt may be under way, to a server that may well not answer either.
+        if isAnyServer, !wasMade, !hasUsableConnection {
             queueReturned()
             failQueue(failure)
         }
@@ -231,9 +240,11 @@ extension APNsConnectionPool {
         schedulePump()
     }
 
-    private var hasUsableConnection: Bool {
+    var hasUsableConnection: Bool {
         state.phases.contains { if case .ready = $0.phase { true } else { false } }
     }
+
+    private var isAnyServer: Bool { configuration.connection.isAnyServer }
 
     /// Schedules a check of the deadlines.
     func scheduleSweep(at deadline: NIODeadline) {

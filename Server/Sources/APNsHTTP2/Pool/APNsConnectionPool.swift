@@ -172,6 +172,8 @@ final class APNsConnectionPool {
     }
 
     private func decide() {
+        // The server was asked, and would choose the same again.
+        if state.lastFailure == .otherProtocol, !hasUsableConnection { return failQueue(.otherProtocol) }
         let wanted =
             configuration.countsStreams ? wantedByStreams : demand.wanted(backlog: queue.count * demand.meanSize)
         switch state.decide(waitingSince: queue.waitingSince, wanted: wanted, at: eventLoop.now) {

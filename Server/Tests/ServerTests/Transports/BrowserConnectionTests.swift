@@ -38,10 +38,11 @@ struct BrowserConnectionTests {
 
     @Test(
         "a push leaves where the certificate is for the name of the push service, whatever else it names",
-        arguments: [(["localhost"], true), (["127.0.0.1", "::1"], false), (["push.example.net"], false)])
-    func verified(names: [String], isGood: Bool) async throws {
+        arguments: [(["localhost"], true), (["127.0.0.1", "::1"], false), (["push.example.net"], false)], [true, false])
+    func verified(certificate: (names: [String], isGood: Bool), speaksHTTP2: Bool) async throws {
+        let isGood = certificate.isGood
         var terms = RigTerms()
-        (terms.host, terms.names) = ("localhost", names)
+        (terms.host, terms.names, terms.speaksHTTP2) = ("localhost", certificate.names, speaksHTTP2)
         try await BrowserRig.run(terms) { rig in
             let devices = try await rig.devices(1)
             var outcome = PushOutcome.badToken
