@@ -235,9 +235,9 @@ struct OtherServiceTests {
             toAny: .init(host: "192.0.2.1", serverName: "push.example.net"), authority: "push.example.net",
             security: try HTTP2PostSecurity(.system), connections: 1, eventLoopGroup: EmbeddedEventLoop(),
             logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() })
-        let request = client.request([], to: "/push/secret", headers: [("ttl", "60")])
+        let request = client.request([], to: "/push/secret", headers: [("ttl", "60"), ("topic", "a")])
         #expect(request.pathIndexing == .never)
-        #expect(request.fields.map(\.indexing) == [.indexed])
+        #expect(request.fields.map(\.indexing) == [.indexed, .nameOnly])
     }
 
     @Test("requests that find no stream get connections of their own, although the others are answered as fast as they come")

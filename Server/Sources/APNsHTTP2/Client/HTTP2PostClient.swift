@@ -116,9 +116,14 @@ public final class HTTP2PostClient: Sendable {
     func request(_ body: [UInt8], to path: String, headers: [(name: String, value: String)]) -> sending HTTP2Request {
         HTTP2Request(
             method: .post, path: path, pathIndexing: pathIndexing,
-            fields: headers.map { HTTP2Request.Field(name: $0.name, value: $0.value, indexing: .indexed) }, body: body,
+            fields: headers.map {
+                .init(name: $0.name, value: $0.value, indexing: Self.varying.contains($0.name) ? .nameOnly : .indexed)
+            }, body: body,
             response: HTTP2Response(ofOtherService: answerBytes))
     }
+
+    /// Headers whose values rarely recur. In the table they would take the place of those that do.
+    private static let varying: Set = ["content-length", "topic"]
 
     /// Whether a status, 0 before there is one, says all that the caller takes.
     private func speaksForItself(_ status: Int) -> Bool {
