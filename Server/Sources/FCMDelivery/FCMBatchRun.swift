@@ -75,7 +75,7 @@ final class FCMBatchRun: Sendable {
 
     private var isOver: Bool { clock.uptime >= lastDeparture || Task.isCancelled }
 
-    private static let late = PushOutcome.notSent(reason: "no time was left for it")
+    private static let late = PushOutcome.notSent(reason: FCMTransport.noTime)
 
     @discardableResult
     private func stop(_ outcome: PushOutcome) -> Result {
@@ -93,7 +93,7 @@ final class FCMBatchRun: Sendable {
             switch pace({ $0.take(wanted, at: clock.uptime) }) {
             case .go(let count): return count
             case .wait(let wait) where wait < lastDeparture - clock.uptime: try? await clock.sleep(for: wait)
-            case .wait(let wait): stop(.unavailable(reason: "the pace of the project", retryAfter: wait))
+            case .wait(let wait): stop(.unavailable(reason: FCMTransport.paced, retryAfter: wait))
             case .paused(let pause, let reason): stop(.unavailable(reason: reason, retryAfter: pause))
             }
         }

@@ -38,6 +38,9 @@ public struct FCMTransport: PushTransport {
     /// A batch of at least so many messages that are all for another project waits for the operator, as does each one while no message of
     /// the account was accepted: the credential is wrong then, and the device tokens are innocent.
     static let foreignBatch = 20
+    /// Why a push did not leave: the deadline of its batch was near, or its project had no place for it.
+    package static let noTime = "no time was left for it"
+    package static let paced = "the pace of the project"
 
     let sender: any FCMSending
     let endpoint: String

@@ -76,6 +76,12 @@ public struct FCMAnswer: Sendable {
         scope = status != 429 ? .service : error.code == nil ? .project : .target
     }
 
+    /// The codes of FCM's own errors, and the words of Google that come without one (Reference/FCM.md#3-1, #3-3).
+    package static let codes: Set<String> = [
+        "UNSPECIFIED_ERROR", "INVALID_ARGUMENT", "UNREGISTERED", "SENDER_ID_MISMATCH", "QUOTA_EXCEEDED", "UNAVAILABLE",
+        "INTERNAL", "THIRD_PARTY_AUTH_ERROR", "APNS_AUTH_ERROR", "PERMISSION_DENIED", "NOT_FOUND", "RESOURCE_EXHAUSTED",
+    ]
+
     /// How long to wait at least: what the answer asks for, else what Google asks of all senders (Reference/FCM.md#3-2).
     public var leastPause: Duration { pause ?? (status == 429 ? .seconds(60) : .seconds(10)) }
 

@@ -44,8 +44,8 @@ final class WebPushClient: WebPushSending {
     private static let answerBytes = 16_384
     private static let drainTime: Duration = .seconds(1)
     private static let lookupTime: Duration = .seconds(5)
-    private static let noAnswer = "no answer in time"
-    private static let noConnection = "no connection became free in time"
+    static let noAnswer = "no answer in time"
+    static let noConnection = "no connection became free in time"
 
     /// The clients of a place with the requests that use them. They are closed when they are old and the last of those has ended.
     fileprivate struct Entry {

@@ -35,6 +35,9 @@ public struct WebPushTransport: PushTransport {
     static let answerTime: Duration = .seconds(10)
     /// The most that a `Retry-After` is believed.
     static let longestPause: Duration = .seconds(3600)
+    /// Why a push did not leave: the deadline of its batch was near, or its push service rests.
+    package static let noTime = "no time was left for it"
+    package static let resting = "the last pushes to this push service failed"
 
     private let identity: VAPIDIdentity
     private let rule: OutboundRule
@@ -129,11 +132,11 @@ public struct WebPushTransport: PushTransport {
         let rest = deadline - (clock.uptime - start.uptime)
         // Later it could not be known whether the push has left.
         guard rest >= min(Self.answerTime, deadline / 3), !Task.isCancelled else {
-            return Result(outcome: .notSent(reason: "no time was left for it"))
+            return Result(outcome: .notSent(reason: Self.noTime))
         }
         let origin = subscription.origin
         guard origins.admits(origin, at: clock.uptime) else {
-            return Result(outcome: .notSent(reason: "the last pushes to this push service failed"), origin: origin)
+            return Result(outcome: .notSent(reason: Self.resting), origin: origin)
         }
         guard let authorization = try? tokens.authorization(for: origin, key: key) else {
             return Result(outcome: .misconfigured(reason: "the VAPID key cannot sign"))

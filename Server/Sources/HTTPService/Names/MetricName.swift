@@ -99,11 +99,12 @@ public enum MetricName: String, Sendable, CaseIterable {
         case .pushRetries: "Tries of pushes after the first one of a target."
         case .pushDoubtfulRetries:
             "Tries of pushes of which an earlier try left and was not answered, so that this one may be a second copy."
-        case .pushesInFlight: "Pushes handed to the APNs client and not back yet, those that wait for a stream included."
+        case .pushesInFlight:
+            "Pushes handed to the client of a push service and not back yet, those that wait for a stream included."
         case .pushLatency:
             """
-            Seconds from the moment at which a send is due until APNs has accepted a push of it. Each accepted push counts \
-            once.
+            Seconds from the moment at which a send is due until the push service has accepted a push of it. Each accepted \
+            push counts once.
             """
         case .slicesLeased: "Slices that this node works on."
         case .slices:
@@ -196,10 +197,12 @@ public enum MetricLabel: String, Sendable, CaseIterable {
     case code
     /// The final state of a send.
     case state
+    /// The push service: `apns`, `fcm` or `web-push`.
+    case service
     /// What became of a push, in the hub's words; or of the event of a request to a webhook: `delivered`, `retried` or `failed`.
     case result
-    /// Why, in the words of APNs or of the client; `other` for a word that is in neither list, `none` without one. Or what a
-    /// slow client was slow with.
+    /// Why, in the words of APNs, of FCM or of the client, or as the class of a status, such as `4xx`; `other` for a word that is
+    /// in no list, `none` without one. Or what a slow client was slow with.
     case reason
     /// `single`, `small` or `large`.
     case weight
@@ -246,7 +249,8 @@ extension MetricName {
         case .httpRequestErrors: [.code]
         case .httpConnectionsStalled, .httpConnectionsMalformed, .apnsGoAways, .databaseFaults: [.reason]
         case .sendsEnded, .jobsEnded: [.state]
-        case .pushOutcomes: [.result, .reason]
+        case .pushOutcomes: [.service, .result, .reason]
+        case .pushLatency: [.service]
         case .webhookAttempts: [.result]
         case .slicesLeased: [.weight]
         case .slices: [.stage]

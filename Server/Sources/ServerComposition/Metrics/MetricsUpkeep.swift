@@ -100,7 +100,7 @@ struct NodeGauges {
         // The series is there from the start, so that the first GOAWAY is seen as a rise.
         let reasons = [APNsReason(rawValue: ""): 0].merging(client.goAwaysByReason) { $1 }
         for (reason, count) in reasons {
-            raise(.apnsGoAways, reason: OutcomeClass.reason(reason.rawValue), to: count)
+            raise(.apnsGoAways, reason: PushService.apns.word(for: reason.rawValue), to: count)
         }
     }
 

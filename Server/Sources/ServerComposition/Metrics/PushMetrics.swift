@@ -1,9 +1,9 @@
-import APNsProtocol
 import AppBackend
 import HTTPService
 import Metrics
 import PushHub
 import RichPushModel
+import ServerDelivery
 import Synchronization
 
 /// Counts what the hub does. Label values come from closed sets, so the number of series is bounded.
@@ -18,14 +18,18 @@ final class PushMetrics: HubObserver {
 
     private let factory: any MetricsFactory
     private let clock: any ServiceClock
-    private let latency: Timer
+    private let latency: [PushService: Timer]
     private let levels = Mutex(Levels())
 
     /// Counts in `factory`. The wall clock of `clock` says how long a push was under way.
     init(factory: any MetricsFactory, clock: any ServiceClock = .system) {
         self.factory = factory
         self.clock = clock
-        latency = Timer(label: MetricName.pushLatency.rawValue, factory: factory)
+        let timers = PushService.allCases.map { service in
+            let labels = [(MetricLabel.service.rawValue, service.rawValue)]
+            return (service, Timer(label: MetricName.pushLatency.rawValue, dimensions: labels, factory: factory))
+        }
+        latency = Dictionary(uniqueKeysWithValues: timers)
         // The series are there from the start, so that the first refusal is seen as a rise.
         for kind in OutcomeClass.misconfigured { _ = counter(of: kind) }
     }
@@ -44,22 +48,23 @@ final class PushMetrics: HubObserver {
 
     func sent(_ batch: PushBatch, of notification: NotificationID, outcomes: PushOutcomes) {
         moveInFlight(by: -batch.targets.count)
-        if let dueAt = batch.dueAt { measure(dueAt, outcomes) }
-        if let common = outcomes.common { return counter(of: OutcomeClass(common)).increment(by: outcomes.count) }
+        let service = PushService(batch.platform)
+        if let dueAt = batch.dueAt { measure(dueAt, outcomes, of: service) }
+        if let common = outcomes.common { return counter(of: OutcomeClass(common, of: service)).increment(by: outcomes.count) }
         // A batch has up to a thousand outcomes of a few kinds: counted here first, so that each kind is one series looked up.
         var counts: [OutcomeClass: Int] = [:]
         var accepted = 0
         for outcome in outcomes {
-            if case .accepted = outcome { accepted += 1 } else { counts[OutcomeClass(outcome), default: 0] += 1 }
+            if case .accepted = outcome { accepted += 1 } else { counts[OutcomeClass(outcome, of: service), default: 0] += 1 }
         }
-        if accepted > 0 { counts[OutcomeClass(.accepted)] = accepted }
+        if accepted > 0 { counts[OutcomeClass(.accepted, of: service)] = accepted }
         for (kind, count) in counts { counter(of: kind).increment(by: count) }
     }
 
     /// Each accepted push counts once, as long as its send was due.
-    private func measure(_ dueAt: Timestamp, _ outcomes: PushOutcomes) {
+    private func measure(_ dueAt: Timestamp, _ outcomes: PushOutcomes, of service: PushService) {
         let accepted = outcomes.count { if case .accepted = $0 { true } else { false } }
-        guard accepted > 0 else { return }
+        guard accepted > 0, let latency = latency[service] else { return }
         let duration = max(.zero, clock.now - dueAt)
         for _ in 0..<accepted { latency.record(duration: duration) }
     }
@@ -67,7 +72,8 @@ final class PushMetrics: HubObserver {
     private func counter(of kind: OutcomeClass) -> Counter {
         levels.withLock { levels in
             if let known = levels.outcomes[kind] { return known }
-            let counter = counter(.pushOutcomes, [(.result, kind.result), (.reason, kind.reason)])
+            let counter = counter(
+                .pushOutcomes, [(.service, kind.service.rawValue), (.result, kind.result), (.reason, kind.reason)])
             levels.outcomes[kind] = counter
             return counter
         }
@@ -136,46 +142,37 @@ extension SliceWeight {
     var word: String { "\(self)" }
 }
 
-/// An outcome as two labels. Reasons are those that APNs documents and those of the client; all others are one.
+/// An outcome as labels. Reasons are those that are in a list of the push service; all others are one.
 struct OutcomeClass: Hashable {
+    let service: PushService
     let result: String
     let reason: String
 
-    init(_ outcome: PushOutcome) {
+    private init(_ service: PushService, _ result: String, _ reason: String) {
+        (self.service, self.result, self.reason) = (service, result, reason)
+    }
+
+    init(_ outcome: PushOutcome, of service: PushService) {
         switch outcome {
-        case .accepted: (result, reason) = ("accepted", "none")
-        case .gone: (result, reason) = ("gone", "none")
-        case .badToken: (result, reason) = ("bad_token", "none")
-        case .rejected(let word): (result, reason) = ("rejected", Self.reason(word))
-        case .tooLarge: (result, reason) = ("too_large", "none")
-        case .retry(_, let word): (result, reason) = ("retry", Self.reason(word))
-        case .notSent(let word), .delayed(_, let word), .unavailable(let word, _):
-            (result, reason) = ("not_sent", Self.reason(word))
-        case .unknown(let word): (result, reason) = ("unknown", Self.reason(word))
-        case .misconfigured(let word): (result, reason) = ("misconfigured", Self.reason(word))
-        case .unsupported: (result, reason) = ("unsupported", "none")
+        case .accepted: self.init(service, "accepted", "none")
+        case .gone: self.init(service, "gone", "none")
+        case .badToken: self.init(service, "bad_token", "none")
+        case .rejected(let reason): self.init(service, "rejected", service.word(for: reason))
+        case .tooLarge: self.init(service, "too_large", "none")
+        case .retry(_, let reason): self.init(service, "retry", service.word(for: reason))
+        case .notSent(let reason), .delayed(_, let reason), .unavailable(let reason, _):
+            self.init(service, "not_sent", service.word(for: reason))
+        case .unknown(let reason): self.init(service, "unknown", service.word(for: reason))
+        case .misconfigured(let reason): self.init(service, "misconfigured", service.word(for: reason))
+        case .unsupported: self.init(service, "unsupported", "none")
         }
     }
 
-    /// Every class in which a wrong credential or topic can show. An alert waits for a rise of each.
-    static let misconfigured: Set<OutcomeClass> = {
-        let refusals = APNsReason.documented.filter {
-            switch APNsRejection(status: 403, reason: $0).disposition {
-            case .fixConfiguration, .newToken, .newConnection: true
-            case .drop, .removeToken, .badToken, .fixRequest, .later: false
-            }
-        }
-        // A batch that is refused as a whole for its topic waits for the operator too.
-        let reasons = refusals.union([.topicDisallowed, .badTopic]).map(\.rawValue)
-        // The last stands for all words that are in no list.
-        let words = reasons + [APNsFailure.credentialRefused.rawValue, "unlisted"]
-        return Set(words.map { OutcomeClass(.misconfigured(reason: $0)) })
-    }()
-
-    static func reason(_ word: String) -> String {
-        if APNsFailure(rawValue: word) != nil || APNsReason(rawValue: word).isKnown { return word }
-        return word.isEmpty ? "none" : "other"
-    }
+    /// Every class in which a wrong credential or topic can show, of every push service: a hub may bring a credential at any time.
+    static let misconfigured = Set(
+        PushService.allCases.flatMap { service in
+            service.misconfigurations.map { OutcomeClass(service, "misconfigured", $0) }
+        })
 }
 
 /// Counts the imports and exports that this node works on.

@@ -1,6 +1,8 @@
 import APNsHTTP2
 import APNsProtocol
 import ClarionTesting
+import FCMDelivery
+import FCMProtocol
 import Foundation
 import HTTPService
 import Logging
@@ -8,6 +10,7 @@ import PushHub
 import RichPushModel
 import SQLStorage
 import Testing
+import WebPushDelivery
 
 @testable import ServerComposition
 @testable import ServerDelivery
@@ -19,11 +22,12 @@ struct PushMetricsTests {
     private let registry = PrometheusMetrics()
     private let notification = NotificationID()
 
-    private func batch(_ count: Int) -> PushBatch {
+    private func batch(_ count: Int, to platform: Platform = .apns) -> PushBatch {
         let target = PushBatch.Target(
             handle: DeviceToken(canonical: "AB"), pushID: PushID(notification: notification, record: RecordID("a")!))
-        return PushBatch(
-            hub: HubID(1), bodies: [], headers: [], targets: Array(repeating: target, count: count))
+        var batch = PushBatch(hub: HubID(1), bodies: [], headers: [], targets: Array(repeating: target, count: count))
+        batch.platform = platform
+        return batch
     }
 
     /// The lines of `/metrics`, comments left out.
@@ -46,16 +50,16 @@ struct PushMetricsTests {
         let counted = lines.filter { $0.hasPrefix("clarion_push_outcomes_total") && !$0.hasSuffix(" 0") }
         #expect(
             counted == [
-                #"clarion_push_outcomes_total{reason="none",result="accepted"} 2"#,
-                #"clarion_push_outcomes_total{reason="none",result="gone"} 1"#,
-                #"clarion_push_outcomes_total{reason="none",result="bad_token"} 1"#,
-                #"clarion_push_outcomes_total{reason="DeviceTokenNotForTopic",result="rejected"} 1"#,
-                #"clarion_push_outcomes_total{reason="other",result="rejected"} 1000"#,
-                #"clarion_push_outcomes_total{reason="TooManyRequests",result="retry"} 1"#,
-                #"clarion_push_outcomes_total{reason="unreachable",result="not_sent"} 2"#,
-                #"clarion_push_outcomes_total{reason="deadline",result="unknown"} 1"#,
-                #"clarion_push_outcomes_total{reason="InvalidProviderToken",result="misconfigured"} 1"#,
-                #"clarion_push_outcomes_total{reason="none",result="unsupported"} 1"#,
+                #"clarion_push_outcomes_total{reason="none",result="accepted",service="apns"} 2"#,
+                #"clarion_push_outcomes_total{reason="none",result="gone",service="apns"} 1"#,
+                #"clarion_push_outcomes_total{reason="none",result="bad_token",service="apns"} 1"#,
+                #"clarion_push_outcomes_total{reason="DeviceTokenNotForTopic",result="rejected",service="apns"} 1"#,
+                #"clarion_push_outcomes_total{reason="other",result="rejected",service="apns"} 1000"#,
+                #"clarion_push_outcomes_total{reason="TooManyRequests",result="retry",service="apns"} 1"#,
+                #"clarion_push_outcomes_total{reason="unreachable",result="not_sent",service="apns"} 2"#,
+                #"clarion_push_outcomes_total{reason="deadline",result="unknown",service="apns"} 1"#,
+                #"clarion_push_outcomes_total{reason="InvalidProviderToken",result="misconfigured",service="apns"} 1"#,
+                #"clarion_push_outcomes_total{reason="none",result="unsupported",service="apns"} 1"#,
             ])
     }
 
@@ -68,14 +72,80 @@ struct PushMetricsTests {
             "ExpiredProviderToken", "InvalidProviderToken", "MissingProviderToken", "TopicDisallowed", "UnrelatedKeyIdInToken",
             "credential-refused", "other",
         ]
-        #expect(before.isSuperset(of: reasons.map { #"clarion_push_outcomes_total{reason="\#($0)",result="misconfigured"} 0"# }))
+        let series = { (reason: String, service: String) in
+            #"clarion_push_outcomes_total{reason="\#(reason)",result="misconfigured",service="\#(service)"} 0"#
+        }
+        #expect(before.isSuperset(of: reasons.map { series($0, "apns") }))
+        let ofFCM = ["SENDER_ID_MISMATCH", "THIRD_PARTY_AUTH_ERROR", "PERMISSION_DENIED", "4xx", "other"]
+        #expect(before.isSuperset(of: ofFCM.map { series($0, "fcm") }))
+        #expect(before.isSuperset(of: ["4xx", "other"].map { series($0, "web-push") }))
         // Series that cannot rise would only fill the dashboard.
-        #expect(before.count < 20)
-        #expect(before.allSatisfy { $0.hasSuffix(#"result="misconfigured"} 0"#) })
+        #expect(before.count < 30)
+        #expect(before.allSatisfy { $0.contains(#"result="misconfigured""#) && $0.hasSuffix(" 0") })
         // The server's own words are no reasons of APNs.
         let outcomes = ["no APNs credential is set", "status 403"].map { PushOutcome.misconfigured(reason: $0) }
         metrics.sent(batch(outcomes.count), of: notification, outcomes: PushOutcomes(outcomes))
         #expect(lines.filter { $0.hasPrefix("clarion_push_outcomes_total") }.count == before.count)
+    }
+
+    @Test(
+        "outcomes of FCM and of Web Push have their service, and reasons from closed lists of their own",
+        arguments: [
+            (Platform.gcm, "fcm", "INVALID_ARGUMENT at message.android.ttl", "INVALID_ARGUMENT"),
+            (.fcmv1, "fcm", "RESOURCE_EXHAUSTED", "RESOURCE_EXHAUSTED"), (.fcmv1, "fcm", "status 502", "5xx"),
+            (.fcmv1, "fcm", FCMTransport.paced, "throttled"), (.fcmv1, "fcm", FCMTransport.noTime, "deadline"),
+            (.fcmv1, "fcm", APNsFailure.tlsFailed.sentence, "tls-failed"), (.fcmv1, "fcm", "DeviceTokenNotForTopic", "other"),
+            (.fcmv1, "fcm", "the token endpoint answers invalid_grant", "other"), (.fcmv1, "fcm", "", "none"),
+            (.browser, "web-push", "status 429", "4xx"), (.browser, "web-push", "status 599", "5xx"),
+            (.browser, "web-push", "status 600", "other"), (.browser, "web-push", "status", "other"),
+            (.browser, "web-push", WebPushTransport.resting, "service-unavailable"),
+            (.browser, "web-push", OutboundFailure.unreachable.reason(late: ""), "unreachable"),
+            (.browser, "web-push", OutboundFailure.late.reason(late: WebPushClient.noConnection), "deadline"),
+            (.browser, "web-push", "INTERNAL", "other"), (.apns, "apns", "status 503", "other"),
+        ])
+    func services(platform: Platform, service: String, reason: String, word: String) {
+        let metrics = PushMetrics(factory: registry)
+        metrics.sent(batch(2, to: platform), of: notification, outcomes: [.accepted, .retry(after: .seconds(1), reason: reason)])
+        let counted = lines.filter { $0.hasPrefix("clarion_push_outcomes_total") && !$0.hasSuffix(" 0") }
+        #expect(
+            counted == [
+                #"clarion_push_outcomes_total{reason="none",result="accepted",service="\#(service)"} 1"#,
+                #"clarion_push_outcomes_total{reason="\#(word)",result="retry",service="\#(service)"} 1"#,
+            ])
+    }
+
+    @Test("a thousand strange answers of each push service add one series")
+    func bounded() {
+        let metrics = PushMetrics(factory: registry)
+        let count = { lines.count { $0.hasPrefix("clarion_push_outcomes_total") } }
+        let before = count()
+        for platform in HubCredential.platforms {
+            let outcomes = (1...1000).map { PushOutcome.unknown(reason: "WORD_\($0) at field\($0)") }
+            metrics.sent(batch(outcomes.count, to: platform), of: notification, outcomes: PushOutcomes(outcomes))
+        }
+        #expect(count() == before + HubCredential.platforms.count)
+    }
+
+    @Test("every answer of FCM with which pushes wait for an operator has its series from the start")
+    func misconfiguredByFCM() {
+        let dispositions: Set<FCMAnswer.Disposition> = [.thirdPartyAuth, .permissionDenied, .wrongProject]
+        let generals = [200: "OK", 302: "UNKNOWN", 401: "UNAUTHENTICATED", 403: "PERMISSION_DENIED", 404: "NOT_FOUND"]
+        // Google's word for a quota comes with 429 alone.
+        let details = FCMAnswer.codes.subtracting(["RESOURCE_EXHAUSTED"]).map {
+            #","details":[{"@type":"type.googleapis.com/google.firebase.fcm.v1.FcmError","errorCode":"\#($0)"}]"#
+        }
+        var seen: Set<FCMAnswer.Disposition> = []
+        for (status, general) in generals {
+            let bodies = (details + [""]).map { #"{"error":{"status":"\#(general)"\#($0)}}"# }
+            for body in bodies + ["<html>", "{}"] {
+                let answer = FCMAnswer(status: status, body: Array(body.utf8), now: Timestamp(seconds: 0))
+                guard dispositions.contains(answer.disposition) else { continue }
+                seen.insert(answer.disposition)
+                let outcome = OutcomeClass(.misconfigured(reason: answer.reason), of: .fcm)
+                #expect(OutcomeClass.misconfigured.contains(outcome), "\(status) \(body)")
+            }
+        }
+        #expect(seen == dispositions)
     }
 
     @Test("what is said of a batch at once is counted for each of its targets")
@@ -88,8 +158,8 @@ struct PushMetricsTests {
         let counted = lines.filter { $0.hasPrefix("clarion_push_outcomes_total") && !$0.hasSuffix(" 0") }
         #expect(
             counted == [
-                #"clarion_push_outcomes_total{reason="none",result="accepted"} 1000"#,
-                #"clarion_push_outcomes_total{reason="unreachable",result="not_sent"} 7"#,
+                #"clarion_push_outcomes_total{reason="none",result="accepted",service="apns"} 1000"#,
+                #"clarion_push_outcomes_total{reason="unreachable",result="not_sent",service="apns"} 7"#,
             ])
     }
 
@@ -100,12 +170,17 @@ struct PushMetricsTests {
         var batch = batch(3)
         batch.dueAt = clock.now - .seconds(2)
         metrics.sent(batch, of: notification, outcomes: [.accepted, .badToken, .accepted])
+        batch.platform = .fcmv1
+        metrics.sent(batch, of: notification, outcomes: [.accepted, .badToken, .badToken])
         batch.dueAt = nil
         metrics.sent(batch, of: notification, outcomes: [.accepted, .accepted, .accepted])
         #expect(
             lines.isSuperset(of: [
-                #"clarion_push_latency_seconds_bucket{le="1"} 0"#, #"clarion_push_latency_seconds_bucket{le="2.5"} 2"#,
-                "clarion_push_latency_seconds_count 2", "clarion_push_latency_seconds_sum 4",
+                #"clarion_push_latency_seconds_bucket{service="apns",le="1"} 0"#,
+                #"clarion_push_latency_seconds_bucket{service="apns",le="2.5"} 2"#,
+                #"clarion_push_latency_seconds_count{service="apns"} 2"#, #"clarion_push_latency_seconds_sum{service="apns"} 4"#,
+                #"clarion_push_latency_seconds_count{service="fcm"} 1"#,
+                #"clarion_push_latency_seconds_count{service="web-push"} 0"#,
             ]))
     }
 
