@@ -48,6 +48,7 @@ lint: ## Check format, floors, sizes and texts
 	@scripts/check-floors
 	@scripts/check-size
 	@scripts/check-text
+	@scripts/page-commands --check
 	@scripts/check-complaints --list-only
 
 format: ## Format every Swift file
