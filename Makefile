@@ -1,10 +1,11 @@
 # The verbs of this repository. Each is a script in scripts/, so that CI and a laptop do the same.
 .DEFAULT_GOAL := help
-.PHONY: help demo build check test test-long fuzz bench soak lint format reference web-library screenshot dist clean
+.PHONY: help demo build check test test-long fuzz bench bench-peers soak lint format reference web-library screenshot dist clean
 
 PORT ?=
 SECONDS ?= 60
 HOURS ?= 1
+PUSHES ?= 100000
 program = Server/.build/release/clarion
 
 help: ## List the verbs
@@ -36,6 +37,9 @@ fuzz: ## Run every reader of untrusted bytes on generated input (SECONDS=60 for 
 bench: ## Measure start, memory and throughput, and the APNs client beside h2load
 	@scripts/bench
 
+bench-peers: ## Send the same pushes by Clarion and by other clients (PEERS="'NAME=COMMAND' …", PUSHES=100000)
+	@scripts/bench peers $(PUSHES) $(PEERS)
+
 soak: ## Keep a node under mixed load with faults (HOURS=1), and show what grows
 	@scripts/bench soak $(HOURS)
 
@@ -44,6 +48,7 @@ lint: ## Check format, floors, sizes and texts
 	@scripts/check-floors
 	@scripts/check-size
 	@scripts/check-text
+	@scripts/page-commands --check
 	@scripts/check-complaints --list-only
 
 format: ## Format every Swift file

@@ -57,7 +57,7 @@ let package = Package(
             ]),
         .executableTarget(
             name: "apns-sink", cSettings: [.define("_GNU_SOURCE"), .unsafeFlags(["-O2", "-Wall", "-Wextra"])],
-            linkerSettings: [.linkedLibrary("ssl"), .linkedLibrary("crypto")]),
+            linkerSettings: [.linkedLibrary("ssl"), .linkedLibrary("crypto"), .linkedLibrary("nghttp2")]),
     ],
     swiftLanguageModes: [.v6]
 )

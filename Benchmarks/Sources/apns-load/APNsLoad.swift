@@ -1,7 +1,7 @@
 import Foundation
 import NIOPosix
 
-/// `apns-load --port N --certificate FILE [--mode batch|loop|pool|rate|fcm] [--loops N] …` sends pushes to a sink and prints what it took as one line of JSON.
+/// `apns-load --port N --certificate FILE [--mode batch|loop|pool|rate|list|fcm] [--loops N] …` sends pushes to a sink and prints what it took as one line of JSON.
 @main
 enum APNsLoad {
     static func main() async throws {

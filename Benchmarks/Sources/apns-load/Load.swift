@@ -13,7 +13,7 @@ struct Load {
     let client: APNsClient
     let loops: [any EventLoop]
     private let body: [UInt8]
-    private let tokens: [APNsDeviceToken]
+    let tokens: [APNsDeviceToken]
     private static let headers = APNsPush.Headers(topic: "com.example.app", pushType: .alert, priority: 10, expiration: 0)
 
     init(_ options: LoadOptions, group: MultiThreadedEventLoopGroup) throws {
@@ -34,7 +34,10 @@ struct Load {
             eventLoopGroup: group, logger: Logger(label: "apns-load", factory: { _ in SwiftLogNoOpLogHandler() }))
         let text = #"{"aps":{"alert":""#
         body = Array(text.utf8) + [UInt8](repeating: 0x78, count: max(0, options.body - text.utf8.count - 3)) + Array("\"}}".utf8)
-        tokens = (0..<4096).map { APNsDeviceToken(Self.token($0)) }
+        tokens =
+            try options.mode == .list
+            ? String(contentsOfFile: options.tokens, encoding: .utf8).split(separator: "\n").map { APNsDeviceToken(String($0)) }
+            : (0..<4096).map { APNsDeviceToken(Self.token($0)) }
     }
 
     /// 64 hexadecimal digits. Cheap, because making tokens is no part of what is measured.
@@ -51,8 +54,10 @@ struct Load {
     }
 
     func run() async -> LoadResult {
-        let first = await client.send([push(0)])
-        guard case .accepted? = first.first else { return LoadResult(sent: 1, accepted: 0) }
+        // A list is counted push by push, and its connection with it.
+        if options.mode != .list {
+            guard case .accepted? = await client.send([push(0)]).first else { return LoadResult(sent: 1, accepted: 0) }
+        }
         let start = ContinuousClock.now
         let before = Resources.now()
         var result: LoadResult =
@@ -60,6 +65,7 @@ struct Load {
             case .batch: await sendBatches()
             case .loop: await sendOnLoops()
             case .pool: await sendOneByOne()
+            case .list: await sendList()
             case .rate, .fcm: await sendAtRate()
             }
         let after = Resources.now()

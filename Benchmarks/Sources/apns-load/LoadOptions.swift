@@ -10,6 +10,8 @@ struct LoadOptions {
         case pool
         /// Batches at an offered rate, on as many connections as the client opens by itself.
         case rate
+        /// A push to each device token of a file, as other clients are given them: one await for each push, or for each batch.
+        case list
         /// The transport of FCM, whose batches are requests of their own for each device.
         case fcm
     }
@@ -18,6 +20,8 @@ struct LoadOptions {
     var port = 0
     /// The file with the certificate to trust.
     var certificate = ""
+    /// The file with a device token in each line, in mode `list`.
+    var tokens = ""
     /// The most pushes in flight.
     var window = 1000
     var count = 100_000
@@ -49,6 +53,7 @@ struct LoadOptions {
                 guard let mode = Mode(rawValue: value) else { throw LoadFault("unknown mode \(value)") }
                 self.mode = mode
             case "--certificate": certificate = value
+            case "--tokens": tokens = value
             default: try set(word, to: value)
             }
         }

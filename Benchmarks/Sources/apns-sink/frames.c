@@ -5,7 +5,7 @@
 #include <string.h>
 
 enum { data = 0, headers = 1, settings = 4, ping = 6, go_away = 7, window_update = 8 };
-enum { end_stream = 1, acknowledgement = 1, end_headers = 4 };
+enum { end_stream = 1, acknowledgement = 1, end_headers = 4, padded = 8, has_priority = 32 };
 enum { header_size = 9, answer_count = 256, maximum_frame = 16384 };
 
 static const char preface[] = "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n";
@@ -112,11 +112,26 @@ void greet(struct connection *connection) {
     if (options.window > 65535) put32(frame(connection, window_update, 0, 0, 4), options.window - 65535);
 }
 
+// The id of the request comes back plain, as a literal that enters no table. The first answer has brought the name.
+static size_t write_id(uint8_t *block, const char *id, bool is_first) {
+    static const uint8_t first[] = "\x88\x40\x07" "apns-id" "\x24", later[] = "\x88\x0f\x2f\x24";
+    size_t size = is_first ? sizeof first - 1 : sizeof later - 1;
+    memcpy(block, is_first ? first : later, size);
+    memcpy(block + size, id, 36);
+    return size + 36;
+}
+
 static void answer(struct connection *connection, uint32_t stream) {
     bool is_first = connection->next_answer == 0;
     const uint8_t *block = is_first ? first_answer.bytes : answers[connection->next_answer % answer_count].bytes;
     size_t size = is_first ? first_answer.size : answers[connection->next_answer % answer_count].size;
     connection->next_answer++;
+    const char *id = options.devices > 0 ? request_id(connection, stream) : NULL;
+    uint8_t own[64];
+    if (id) {
+        size = write_id(own, id, is_first);
+        block = own;
+    }
     size_t length = options.answer_body ? strlen(options.answer_body) : 0;
     memcpy(frame(connection, headers, end_headers | (length ? 0 : end_stream), stream, size), block, size);
     if (length) memcpy(frame(connection, data, end_stream, stream, length), options.answer_body, length);
@@ -141,6 +156,14 @@ static void consume(struct connection *connection, uint32_t length) {
     connection->consumed = 0;
 }
 
+// A header block is in one frame: that of a push is short.
+static void take_headers(struct connection *connection, const uint8_t *at, uint32_t length) {
+    const uint8_t *block = at + header_size;
+    size_t front = (at[4] & padded ? 1 : 0) + (at[4] & has_priority ? 5 : 0), behind = at[4] & padded && length > 0 ? block[0] : 0;
+    if (!(at[4] & end_headers) || front + behind > length) connection->is_broken = true;
+    else read_headers(connection, get32(at + 5) & 0x7fffffff, block + front, length - front - behind);
+}
+
 static void take(struct connection *connection, const uint8_t *at, uint32_t length) {
     uint8_t kind = at[3], flags = at[4];
     uint32_t stream = get32(at + 5) & 0x7fffffff;
@@ -154,6 +177,7 @@ static void take(struct connection *connection, const uint8_t *at, uint32_t leng
         if (flags & end_stream) answer(connection, stream);
         break;
     case headers:
+        if (options.devices > 0) take_headers(connection, at, length);
         if (flags & end_stream) answer(connection, stream);
         break;
     case settings:

@@ -1,5 +1,5 @@
 // apns-sink [--streams N] [--window BYTES] [--delay-ms N] [--answers-per-record N] [--index-ids] [--warm-up] [--marked-body BYTES]
-//           [--answer-body TEXT] [--certificate FILE]
+//           [--devices COUNT] [--answer-body TEXT] [--certificate FILE]
 //
 // Prints its port, then reads commands from standard input and answers each with a line of JSON: `stats`; `away`, which closes all
 // connections and refuses new ones; `back`, which listens on the same port again. Ends when standard input does.
@@ -55,6 +55,7 @@ static void end_connection(struct connection *connection) {
     free(connection->input.memory);
     free(connection->output.memory);
     free(connection->releases);
+    end_headers_of(connection);
     free(connection);
 }
 
@@ -207,10 +208,10 @@ static void print_totals(void) {
         bytes_out += BIO_number_written(SSL_get_wbio(connection->tls));
     }
     printf("{\"requests\":%llu,\"bytesIn\":%llu,\"bytesOut\":%llu,\"connections\":%u,\"peak\":%u,\"opened\":%u,\"overruns\":%llu,"
-           "\"marked\":%llu,\"lastMarked\":%llu}\n",
+           "\"marked\":%llu,\"lastMarked\":%llu,\"toDevices\":%llu,\"devices\":%llu}\n",
            (unsigned long long)totals.requests, (unsigned long long)bytes_in, (unsigned long long)bytes_out, totals.connections,
            totals.peak, totals.opened, (unsigned long long)totals.overruns, (unsigned long long)totals.marked,
-           (unsigned long long)totals.last_marked);
+           (unsigned long long)totals.last_marked, (unsigned long long)totals.to_devices, (unsigned long long)totals.devices);
     fflush(stdout);
 }
 
@@ -267,6 +268,7 @@ static void read_options(int count, char **words) {
         else if (strcmp(word, "--delay-ms") == 0) options.delay = strtoull(value, NULL, 10) * 1000000;
         else if (strcmp(word, "--answers-per-record") == 0) options.answers_per_record = (uint32_t)strtoul(value, NULL, 10);
         else if (strcmp(word, "--marked-body") == 0) options.marked_body = (uint32_t)strtoul(value, NULL, 10);
+        else if (strcmp(word, "--devices") == 0) options.devices = (uint32_t)strtoul(value, NULL, 10);
         else if (strcmp(word, "--answer-body") == 0) options.answer_body = value;
         else if (strcmp(word, "--certificate") == 0) options.certificate = value;
         else {

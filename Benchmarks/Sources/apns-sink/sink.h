@@ -1,6 +1,6 @@
 // A server that answers every request with status 200, and is never what limits the client that is measured: one thread,
-// OpenSSL, one parse over what was read, one write for all answers to it, in as many TLS records as the options say. It reads no header block, so it is no APNs; the
-// local APNs of the server package is.
+// OpenSSL, one parse over what was read, one write for all answers to it, in as many TLS records as the options say. It reads no
+// header block unless it counts devices, and judges none, so it is no APNs; the local APNs of the server package is.
 #ifndef SINK_H
 #define SINK_H
 
@@ -18,6 +18,7 @@ struct options {
     bool indexes_ids;        // every id enters the client's table and is written plain, as Netty writes headers
     uint32_t answers_per_record; // how many answers share a TLS record; 0 for all that are there
     uint32_t marked_body;    // requests with a body of this size are counted apart; 0 for none
+    uint32_t devices;        // header blocks are read; device tokens that are numbers up to this one are counted; 0 for neither
     const char *answer_body; // what every answer says; absent for answers without a body
     const char *certificate; // where to write the certificate to trust
 };
@@ -28,6 +29,7 @@ struct totals {
     uint32_t connections, peak, opened;
     uint64_t marked;           // requests with a body of the size that is marked
     uint64_t last_marked;      // when the last of them came, in microseconds since 1970
+    uint64_t to_devices, devices; // requests for one of the device tokens, and how many of the tokens got one
 };
 
 // A queue of bytes: appended at the end, written from the start.
@@ -53,6 +55,7 @@ struct connection {
     uint32_t consumed;  // body bytes since the last window update
     int64_t credit;     // body bytes that the client may still send
     uint32_t next_answer;
+    struct header_reader *reader;
     struct connection *previous, *next;
 };
 
@@ -69,6 +72,13 @@ size_t bytes_count(const struct bytes *bytes);
 
 // certificate.c
 SSL_CTX *make_tls_context(const char *certificate_path);
+
+// headers.c
+// Reads the header block of a request and counts its device.
+void read_headers(struct connection *connection, uint32_t stream, const uint8_t *block, size_t size);
+// The id that the request of this stream had, of 36 characters; NULL when it had none.
+const char *request_id(struct connection *connection, uint32_t stream);
+void end_headers_of(struct connection *connection);
 
 // frames.c
 void prepare_answers(void);

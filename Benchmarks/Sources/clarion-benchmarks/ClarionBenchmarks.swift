@@ -10,6 +10,7 @@ import Foundation
 /// `clarion-benchmarks fcm LOAD SINK [ROUNDS]` measures the transport of FCM beside h2load.
 /// `clarion-benchmarks phone PROGRAM [ROUNDS]` measures a simulated phone with real processes.
 /// `clarion-benchmarks soak PROGRAM LOAD SINK CURVE HOURS` keeps a node under mixed load with faults, and writes its curve.
+/// `clarion-benchmarks peers SINK PUSHES NAME=COMMAND…` measures clients of APNs of several makers with the same pushes.
 /// `clarion-benchmarks apns LOAD SINK JSON [ROUNDS]` measures the APNs client beside h2load, prints tables and writes JSON; ends
 /// with 1 when its memory grows.
 @main
@@ -34,6 +35,7 @@ enum ClarionBenchmarks {
         case ("broadcast", 5...6): if try !broadcast(words) { exit(1) }
         case ("mixed", 4...6): if try !mixed(words) { exit(1) }
         case ("return", 3...5): if try !comeBack(words) { exit(1) }
+        case ("peers", 4...): try peers(words)
         case ("soak", 6): if try !soak(words) { exit(1) }
         case ("apns", 4...5): if try !apns(words) { exit(1) }
         default:
@@ -44,6 +46,7 @@ enum ClarionBenchmarks {
                                         | broadcast PROGRAM LOAD SINK PAGES [ROUNDS] | return PROGRAM SINK [ROUNDS [SECONDS]]
                                         | soak PROGRAM LOAD SINK CURVE HOURS | apns LOAD SINK JSON [ROUNDS]
                                         | fcm LOAD SINK [ROUNDS] | mixed PROGRAM SINK PAGES [ROUNDS [DEVICES]]
+                                        | peers SINK PUSHES NAME=COMMAND…
                 """
             )
             exit(64)
@@ -132,6 +135,24 @@ enum ClarionBenchmarks {
                 program: words[1], sink: words[2], rounds: max(1, numbers.first ?? 10), absence: numbers.dropFirst().first ?? 30,
                 folder: folder
             ).run()
+        }
+    }
+
+    private static func peers(_ words: [String]) throws {
+        guard let pushes = Int(words[2]), (1...10_000_000).contains(pushes) else {
+            throw CommandRun.Fault("PUSHES is a number, such as 100000")
+        }
+        let peers = try words.dropFirst(3).map { word in
+            guard let sign = word.firstIndex(of: "="), sign != word.startIndex else {
+                throw CommandRun.Fault("\(word) is not NAME=COMMAND")
+            }
+            return PeerBenchmark.Peer(name: String(word[..<sign]), command: String(word[word.index(after: sign)...]))
+        }
+        let folder = FileManager.default.temporaryDirectory.appending(path: "clarion-benchmarks-\(UUID().uuidString)")
+        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        defer { try? FileManager.default.removeItem(at: folder) }
+        for line in try PeerBenchmark(sink: words[1], pushes: pushes, rounds: 3, peers: peers, folder: folder).run() {
+            print(line)
         }
     }
 

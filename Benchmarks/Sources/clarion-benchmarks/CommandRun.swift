@@ -46,7 +46,8 @@ struct CommandRun {
             output: String(decoding: output, as: UTF8.self), processor: childrenProcessor() - before, seconds: seconds)
     }
 
-    private static func childrenProcessor() -> Double {
+    /// That of all children that have ended, and of theirs.
+    static func childrenProcessor() -> Double {
         var usage = rusage()
         // -1 is RUSAGE_CHILDREN, which has another type on each platform.
         getrusage(-1, &usage)

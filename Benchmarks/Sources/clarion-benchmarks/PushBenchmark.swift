@@ -168,5 +168,5 @@ struct PushBenchmark {
         return sorted.isEmpty ? .nan : sorted[sorted.count / 2]
     }
 
-    private static func optionalMedian(_ values: [Double]) -> Double? { values.isEmpty ? nil : median(values) }
+    static func optionalMedian(_ values: [Double]) -> Double? { values.isEmpty ? nil : median(values) }
 }

@@ -46,11 +46,12 @@ struct PushReport: Encodable {
         return Self.align(rows) + [""] + Self.align(far) + [""] + Self.align(memory)
     }
 
-    private static func show(_ value: Double?, _ digits: Int) -> String {
+    static func show(_ value: Double?, _ digits: Int) -> String {
         value.map { String(format: "%.\(digits)f", $0) } ?? "-"
     }
 
-    private static func align(_ rows: [[String]]) -> [String] {
+    /// The columns below each other; numbers to the right.
+    static func align(_ rows: [[String]]) -> [String] {
         let widths = rows[0].indices.map { column in rows.map { $0[column].count }.max() ?? 0 }
         return rows.map { row in
             row.indices.map { column in

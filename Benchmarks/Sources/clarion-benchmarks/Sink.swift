@@ -15,6 +15,9 @@ final class Sink {
         /// Requests with a body of the size that `--marked-body` says, and when the last of them came, in microseconds since 1970.
         var marked: Int
         var lastMarked: Int
+        /// Requests for the device tokens of `--devices`, and how many of these tokens got one.
+        var toDevices: Int
+        var devices: Int
     }
 
     private let process = Process()
