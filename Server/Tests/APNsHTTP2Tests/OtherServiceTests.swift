@@ -147,7 +147,8 @@ struct OtherServiceTests {
         #expect(link.server.takeRequests().count == 1)
     }
 
-    @Test("a server whose certificate has another name gets nothing, whichever protocol it chooses", arguments: ["h2", "http/1.1"])
+    @Test(
+        "a server whose certificate has another name gets nothing, whichever protocol it chooses", arguments: ["h2", "http/1.1"])
     func otherName(choice: String) throws {
         let rig = try PoolRig(authorityOfAnyServer: "push.example.net", expectedName: "push.example.net")
         let submission = rig.submit(Self.post())
