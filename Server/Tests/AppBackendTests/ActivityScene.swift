@@ -48,10 +48,10 @@ final class ActivityScene: Sendable {
             queue: queue, transport: transport, clock: test.clock, settings: DispatchSettings(), signal: DispatchSignal(),
             logger: parts.logger)
         shop = try await test.user("shop")
-        transport.follow { [self] target, _ in outcome(of: target) }
-        transport.beforeAnswering { [self] batch in deliver(batch) }
-        channels.onPublish { [self] push in
-            for phone in phones.withLock({ $0 }) { phone.receive(push) }
+        transport.follow { [weak self] target, _ in self?.outcome(of: target) ?? .unsupported }
+        transport.beforeAnswering { [weak self] batch in self?.deliver(batch) }
+        channels.onPublish { [weak self] push in
+            for phone in self?.phones.withLock({ $0 }) ?? [] { phone.receive(push) }
         }
     }
 
