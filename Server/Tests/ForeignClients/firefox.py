@@ -1,6 +1,6 @@
 """A real Firefox subscribes at the local push service and gets what the server sends through it, and what pywebpush sends.
 
-Usage: firefox.py <program clarion> <empty folder> [<pushes> [<under way at most>]]
+Usage: firefox.py <program clarion> <empty folder> [<pushes> [<under way at most> [<limit in ms>]]]
 Firefox runs without a window. Its page subscribes by itself and posts the subscription here; its service worker posts what it reads.
 Exits with 0 when every push came once, while Firefox and the server were killed in between.
 """
@@ -173,7 +173,7 @@ def send_as_others(subscription, key, value):
     assert answer.status_code == 201, answer.text
 
 
-def main(program, folder, count=100, under_way=UNDER_WAY):
+def main(program, folder, count=100, under_way=UNDER_WAY, limit=None):
     service, origin, socket = emulator(program, folder + "/emulator")
     site = Site()
     server = Server(program, folder + "/server")
@@ -215,9 +215,11 @@ def main(program, folder, count=100, under_way=UNDER_WAY):
         # The server sends once more what it had not counted when it was killed.
         twice = sorted(number for number in set(numbers) if numbers.count(number) > 1)
         assert all(numbers.count(number) == 2 and number >= count + 10 for number in twice), f"{twice} came more than once"
+        late = waits[count * 99 // 100] * 1000
         print(
             f"Firefox got {len(set(numbers))} of {len(sent)} pushes, {len(twice)} of them twice; of the first {count} half came within "
-            f"{waits[count // 2] * 1000:.0f} ms, 99 % within {waits[count * 99 // 100] * 1000:.0f} ms")
+            f"{waits[count // 2] * 1000:.0f} ms, 99 % within {late:.0f} ms")
+        assert limit is None or late <= limit, f"the limit is {limit} ms"
     finally:
         firefox.kill()
         server.end()
