@@ -67,8 +67,7 @@ package enum Terminal {
     /// Asks for a password without showing it. Without a terminal it is the next line of standard input.
     package static func askPassword(_ question: String) throws -> SecretText {
         let isTerminal = isatty(STDIN_FILENO) == 1
-        if isTerminal { note(question) }
-        guard let line = isTerminal ? readHidden() : readLine(), !line.isEmpty else {
+        guard let line = isTerminal ? readHidden(question) : readLine(), !line.isEmpty else {
             throw ValidationError("no password was given")
         }
         return SecretText(line)
@@ -82,13 +81,18 @@ package enum Terminal {
         return first
     }
 
-    private static func readHidden() -> String? {
+    /// Asks when the terminal shows nothing any more: the change throws away what was typed before it.
+    private static func readHidden(_ question: String) -> String? {
         var before = termios()
-        guard tcgetattr(STDIN_FILENO, &before) == 0 else { return readLine() }
+        guard tcgetattr(STDIN_FILENO, &before) == 0 else {
+            note(question)
+            return readLine()
+        }
         var hidden = before
         hidden.c_lflag &= ~tcflag_t(ECHO)
         tcsetattr(STDIN_FILENO, TCSAFLUSH, &hidden)
         defer { tcsetattr(STDIN_FILENO, TCSAFLUSH, &before) }
+        note(question)
         return readLine()
     }
 }

@@ -20,7 +20,7 @@ PASSWORD = "a long password of the operator"
 ANSWERS = [
     ("Where is the signing key", ""), ("The id of that key", ""), ("The id of your team", ""), ("The bundle id", ""),
     ("certificate chain for HTTPS", ""), ("private key of that certificate", ""), ("The port for HTTPS", ""),
-    ("address under which phones", ""), ("name of the first administrator", "ops"), ("password", PASSWORD), ("Once more", PASSWORD),
+    ("address under which phones", ""), ("name of the first administrator", "ops"), ("New password:", PASSWORD), ("Once more:", PASSWORD),
 ]
 PICTURE = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNkYPj/HwADBwIAMCbHYQAAAABJRU5ErkJggg=="
 
