@@ -15,13 +15,16 @@ struct DispatcherPlatformTests {
         _ bench: HubBench, _ number: Int, on platform: Platform, tags: [String] = [], zone: String? = nil,
         languages: [String] = []
     ) async throws {
-        let handle = HubBench.handle(number)
         var device = DeviceUpsert(
             id: try #require(RecordID("device-\(number)")), kind: .installation, platform: platform,
-            handle: platform == .browser ? DeviceToken(canonical: "https://push.example.com/" + handle.text) : handle,
-            tags: tags.compactMap(Tag.init))
+            handle: handle(number, on: platform), tags: tags.compactMap(Tag.init))
         (device.timeZone, device.languages) = (zone, LanguagePreference(languages))
         _ = try await bench.hub.upsert(device)
+    }
+
+    private static func handle(_ number: Int, on platform: Platform) -> DeviceToken {
+        let handle = HubBench.handle(number)
+        return platform == .browser ? DeviceToken(canonical: "https://push.example.com/" + handle.text) : handle
     }
 
     private static func command(_ audience: String? = nil) throws -> SendCommand {
@@ -60,7 +63,7 @@ struct DispatcherPlatformTests {
         _ = try await bench.hub.upsert(
             DeviceUpsert(
                 id: try #require(RecordID("device-\(number)")), kind: .registration, platform: platform,
-                handle: HubBench.handle(number), template: DeviceTemplate(name: "t", body: template)))
+                handle: handle(number, on: platform), template: DeviceTemplate(name: "t", body: template)))
     }
 
     private static let properties = SendCommand(
