@@ -40,9 +40,11 @@ enum AccessCosts {
         figures["web push, encryption"] = browser.encryption
         figures["web push, key agreement and AES-GCM alone"] = browser.reference
         figures["web push, encryption over the two alone"] = browser.encryption / browser.reference * 100
-        figures["web push, whole"] = try await BrowserPushes(
+        let whole = try await BrowserPushes(
             port: numbers[1], certificate: certificate, body: WebPushCosts.message
         ).cost(processorSeconds)
+        figures["web push, whole"] = whole
+        figures["web push, whole over the two alone"] = whole / browser.reference * 100
         let folder = FileManager.default.temporaryDirectory.appending(path: "clarion-access-\(UUID().uuidString)")
         defer { try? FileManager.default.removeItem(at: folder) }
         figures["service key"] = try await keyCheck(in: folder.appending(path: "key"))
