@@ -17,7 +17,8 @@ struct BrowserConnectionTests {
             rig.slowDown()
             let outcomes = await Self.send(try await rig.devices(40), at: rig)
             #expect(outcomes.allSatisfy { $0 == .accepted }, "\(outcomes)")
-            #expect(rig.proxy.accepted == 1)
+            // A machine that stands still for seconds may lose one, but each push of its own would make 16.
+            #expect(rig.proxy.accepted <= 4)
         }
     }
 
@@ -30,9 +31,14 @@ struct BrowserConnectionTests {
             let outcomes = await Self.send(devices, at: rig)
             #expect(outcomes.allSatisfy { $0 == .accepted }, "\(outcomes)")
             #expect(rig.taken(by: devices).allSatisfy { $0 == 1 })
-            let connections = rig.proxy.accepted
-            #expect(await Self.send(Array(devices.prefix(1)), at: rig) == [.accepted])
-            #expect(rig.proxy.accepted == connections)
+            // An offer is a connection of its own. Those of the pushes above may still be made for a while.
+            var isOffered = true
+            for _ in 0..<20 where isOffered {
+                let connections = rig.proxy.accepted
+                #expect(await Self.send(Array(devices.prefix(1)), at: rig) == [.accepted])
+                isOffered = rig.proxy.accepted > connections
+            }
+            #expect(!isOffered)
         }
     }
 
