@@ -26,7 +26,11 @@ package enum PushService: String, Sendable, CaseIterable {
         return switch self {
         case .apns: APNsFailure(rawValue: reason) != nil || APNsReason(rawValue: reason).isKnown ? reason : "other"
         case .fcm: Self.code(reason) ?? Self.fcmSentences[reason]?.rawValue ?? Self.statusClass(reason) ?? "other"
-        case .webPush: Self.webPushSentences[reason]?.rawValue ?? Self.statusClass(reason) ?? "other"
+        case .webPush:
+            // The cause stands behind it.
+            reason.hasPrefix(WebPushTransport.resting)
+                ? APNsFailure.serviceUnavailable.rawValue
+                : Self.webPushSentences[reason]?.rawValue ?? Self.statusClass(reason) ?? "other"
         }
     }
 
@@ -75,8 +79,7 @@ package enum PushService: String, Sendable, CaseIterable {
             (.unreachable, .unreachable), (.untrusted, .tlsFailed), (.broken, .connectionClosed), (.busy, .queueFull),
         ]
         let own: [(String, APNsFailure)] = [
-            (WebPushTransport.noTime, .deadline), (WebPushTransport.resting, .serviceUnavailable),
-            (WebPushClient.noAnswer, .deadline), (WebPushClient.noConnection, .deadline),
+            (WebPushTransport.noTime, .deadline), (WebPushClient.noAnswer, .deadline), (WebPushClient.noConnection, .deadline),
             (OutboundRefusal.noAddress.reason, .nameNotResolved),
         ]
         return Dictionary(failures.map { ($0.reason(late: WebPushClient.noAnswer), $1) } + own) { first, _ in first }

@@ -35,7 +35,7 @@ public struct WebPushTransport: PushTransport {
     static let answerTime: Duration = .seconds(10)
     /// The most that a `Retry-After` is believed.
     static let longestPause: Duration = .seconds(3600)
-    /// Why a push did not leave: the deadline of its batch was near, or its push service rests.
+    /// Why a push did not leave: the deadline of its batch was near, or its push service rests. The latter is followed by the cause.
     package static let noTime = "no time was left for it"
     package static let resting = "the last pushes to this push service failed"
 
@@ -135,8 +135,8 @@ public struct WebPushTransport: PushTransport {
             return Result(outcome: .notSent(reason: Self.noTime))
         }
         let origin = subscription.origin
-        guard origins.admits(origin, at: clock.uptime) else {
-            return Result(outcome: .notSent(reason: Self.resting), origin: origin)
+        if let cause = origins.rest(of: origin, at: clock.uptime) {
+            return Result(outcome: .notSent(reason: "\(Self.resting): \(cause)"), origin: origin)
         }
         guard let authorization = try? tokens.authorization(for: origin, key: key) else {
             return Result(outcome: .misconfigured(reason: "the VAPID key cannot sign"))
@@ -263,8 +263,9 @@ private final class KnownOrigins: Sendable {
 
     private struct Known {
         var standing: Standing?
-        /// How many pushes in a row were not served.
+        /// How many pushes in a row were not served, and why the last was not.
         var failures = 0
+        var cause = ""
         /// The uptime until which nothing more is tried.
         var restsUntil: Duration = .zero
     }
@@ -279,13 +280,13 @@ private final class KnownOrigins: Sendable {
     /// `nil` for one that has not answered yet.
     func standing(of origin: String) -> Standing? { origins.withLock { $0[origin]?.standing } }
 
-    /// Whether a push may be tried now.
-    func admits(_ origin: String, at uptime: Duration) -> Bool {
+    /// Why no push may be tried now; `nil` where one may.
+    func rest(of origin: String, at uptime: Duration) -> String? {
         origins.withLock { origins in
-            guard let known = origins[origin], known.failures >= Self.patience else { return true }
-            guard uptime >= known.restsUntil else { return false }
+            guard let known = origins[origin], known.failures >= Self.patience else { return nil }
+            guard uptime >= known.restsUntil else { return known.cause }
             origins[origin]?.restsUntil = uptime + Self.rest
-            return true
+            return nil
         }
     }
 
@@ -299,7 +300,10 @@ private final class KnownOrigins: Sendable {
             case .answered(let answer):
                 known.standing = known.standing ?? .answers
                 known.failures = answer.status >= 500 ? known.failures + 1 : 0
-            case .notSent, .unknown: known.failures += 1
+                known.cause = "status \(answer.status)"
+            case .notSent(let reason), .unknown(let reason):
+                known.failures += 1
+                known.cause = reason
             }
             if known.failures == Self.patience { known.restsUntil = uptime + Self.rest }
             origins[origin] = known

@@ -167,13 +167,13 @@ struct WebPushTransportTests {
         #expect(try await outcomes([away]) == [.delayed(by: .seconds(10), reason: "away")], "it has never answered")
     }
 
-    private static let failures: [WebPushReply] = [
-        .notSent(reason: "away"), .unknown(reason: "no answer in time"),
-        .answered(WebPushAnswer(status: 503, now: Timestamp(seconds: 0))),
+    private static let failures: [(reply: WebPushReply, cause: String)] = [
+        (.notSent(reason: "away"), "away"), (.unknown(reason: "no answer in time"), "no answer in time"),
+        (.answered(WebPushAnswer(status: 503, now: Timestamp(seconds: 0))), "status 503"),
     ]
 
     @Test("after three failures in a row a push service gets one push in ten seconds, until it serves one", arguments: failures)
-    func failing(reply: WebPushReply) async throws {
+    func failing(reply: WebPushReply, cause: String) async throws {
         let transport = try transport()
         let token = SampleBrowser(Self.google + "a").token
         service.follow { _ in reply }
@@ -181,7 +181,7 @@ struct WebPushTransportTests {
         #expect(service.requests.count == 3)
         let near = SampleBrowser(Self.mozilla + "b").token
         service.follow { _ in .answered(WebPushAnswer(status: 201, now: Timestamp(seconds: 0))) }
-        let reason = "the last pushes to this push service failed"
+        let reason = "the last pushes to this push service failed: \(cause)"
         #expect(
             Array(await transport.send(batch([token, near]))) == [.delayed(by: .seconds(10), reason: reason), .accepted])
         #expect(service.requests.count == 4)

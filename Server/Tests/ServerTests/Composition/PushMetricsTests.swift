@@ -98,7 +98,7 @@ struct PushMetricsTests {
             (.fcmv1, "fcm", "the token endpoint answers invalid_grant", "other"), (.fcmv1, "fcm", "", "none"),
             (.browser, "web-push", "status 429", "4xx"), (.browser, "web-push", "status 599", "5xx"),
             (.browser, "web-push", "status 600", "other"), (.browser, "web-push", "status", "other"),
-            (.browser, "web-push", WebPushTransport.resting, "service-unavailable"),
+            (.browser, "web-push", WebPushTransport.resting + ": status 503", "service-unavailable"),
             (.browser, "web-push", OutboundFailure.unreachable.reason(late: ""), "unreachable"),
             (.browser, "web-push", OutboundFailure.late.reason(late: WebPushClient.noConnection), "deadline"),
             (.browser, "web-push", "INTERNAL", "other"), (.apns, "apns", "status 503", "other"),
