@@ -157,6 +157,10 @@ enum TransportPromises {
             #expect(outcomes.allSatisfy { $0 == .accepted || $0.isUnknown || $0.isPutOff }, "\(outcomes)")
             for (device, outcome) in zip(rest, outcomes) where outcome.isUnknown { unknown[device, default: 0] += 1 }
             rest = zip(rest, outcomes).filter { $1 != .accepted }.map(\.0)
+            let waiting = Set(rest)
+            for (device, taken) in zip(devices, rig.taken(by: devices)) {
+                #expect(taken <= unknown[device, default: 0] + (waiting.contains(device) ? 0 : 1), "round \(round)")
+            }
             rig.skip(.seconds(20))
         }
         #expect(rest.isEmpty)
