@@ -107,14 +107,17 @@ public struct ServerNode: Sendable {
             observers: [PushMetrics(factory: options.metrics, clock: clock)] + [options.hubObserver].compactMap(\.self))
         let stores = storage.hubStores
         let aloneSince = settings.database == nil ? clock.now : nil
-        let makeHub: @Sendable (HubID, NotificationHub.Settings) -> NotificationHub = { id, common in
-            var settings = common
-            settings.aloneSince = aloneSince
+        var shared = Self.hubSettings(settings)
+        shared.aloneSince = aloneSince
+        // Each request makes its hub, so that only what differs between hubs is worked out here.
+        let makeHub: @Sendable (HubID, Duration?) -> NotificationHub = { [shared] id, lifetime in
+            var settings = shared
+            settings.registrationTTL = lifetime
             return NotificationHub(
                 id: id, stores: stores, clock: clock, settings: settings, signal: signal, observer: observer, logger: logger)
         }
-        hub = makeHub(storage.hub, Self.hubSettings(settings))
-        let makeServed: @Sendable (HubRecord) -> NotificationHub = { makeHub($0.id, Self.hubSettings(settings, $0)) }
+        hub = makeHub(storage.hub, nil)
+        let makeServed: @Sendable (HubRecord) -> NotificationHub = { makeHub($0.id, $0.details.registrationLifetime) }
         hubs = HubDirectory(catalog: catalog, registry: storage.hubs) { makeServed($0.record) }
         let dispatch = Self.dispatchSettings(settings, options, storage.identity)
         jobs = Self.jobs(storage, dispatch, clock, options.metrics, logger, makeServed)
@@ -162,13 +165,12 @@ extension ServerNode {
         return dispatch
     }
 
-    /// The settings of a hub of this node; the defaults without a record.
-    static func hubSettings(_ settings: Settings, _ hub: HubRecord? = nil) -> NotificationHub.Settings {
+    /// What all hubs of this node have in common.
+    static func hubSettings(_ settings: Settings) -> NotificationHub.Settings {
         var result = NotificationHub.Settings()
         result.scheduleHorizon = settings.hubBounds.scheduleHorizon
         result.limits = settings.hubBounds.ofHub
         result.limits.browsers = settings.webPush.rule
-        result.registrationTTL = hub?.details.registrationLifetime
         return result
     }
 
