@@ -8,7 +8,7 @@ import ServerSettings
 struct Clarion: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "clarion",
-        abstract: "Self-hosted rich push for Apple devices.",
+        abstract: "Self-hosted rich push for Apple devices, browsers and Android.",
         discussion: "Begin with `clarion demo`: a server, a local APNs and a simulated iPhone in one process.",
         version: ClarionVersion.current,
         subcommands: [

@@ -23,9 +23,11 @@ public enum NodeService {
     ///
     /// `announce` gets the lines for the terminal once requests are answered.
     public static func run(_ settings: Settings, announce: @escaping @Sendable (String) -> Void = { _ in }) async throws {
+        let environment = ProcessInfo.processInfo.environment
+        MemoryArenas.limit(environment: environment)
         let logger = Observability.start(settings.logging)
         let metrics = Observability.startMetrics()
-        let manager = ServiceManager(environment: ProcessInfo.processInfo.environment)
+        let manager = ServiceManager(environment: environment)
         let starting = ListenerCount(settings.listening.listenerCount)
         StartWarning.log(settings, to: logger)
         var options = NodeOptions()

@@ -1,3 +1,4 @@
+import Foundation
 import HTTPService
 import Logging
 import Metrics
@@ -65,5 +66,23 @@ package enum Observability {
             help: Dictionary(uniqueKeysWithValues: MetricName.allCases.map { ($0.rawValue, $0.help) }))
         MetricsSystem.bootstrap(metrics)
         return metrics
+    }
+}
+
+/// The pools from which the C library gives memory to threads.
+enum MemoryArenas {
+    /// Lets glibc make as many arenas as threads can run at a time, instead of eight for each core.
+    ///
+    /// Each arena keeps what was freed in it, so that with many of them a node grows for hours. What `MALLOC_ARENA_MAX` and
+    /// `GLIBC_TUNABLES` say in the environment stays in force (https://man7.org/linux/man-pages/man3/mallopt.3.html).
+    static func limit(environment: [String: String]) {
+        #if canImport(Glibc)
+            guard environment["MALLOC_ARENA_MAX"] == nil, environment["GLIBC_TUNABLES"] == nil else { return }
+            // The header with this function is not a part of the module `Glibc`.
+            guard let symbol = dlsym(nil, "mallopt") else { return }
+            let mallopt = unsafeBitCast(symbol, to: (@convention(c) (CInt, CInt) -> CInt).self)
+            let arenaMaximum: CInt = -8
+            _ = mallopt(arenaMaximum, CInt(max(2, ProcessInfo.processInfo.activeProcessorCount)))
+        #endif
     }
 }
