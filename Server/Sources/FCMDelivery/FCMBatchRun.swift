@@ -85,14 +85,18 @@ final class FCMBatchRun: Sendable {
 
     /// How many may leave now. Waits for the pace; stops the batch when that takes too long, or when FCM has asked to wait.
     private func departures(_ wanted: Int) async -> Int {
+        // The last wait for the pace, after which the time may be over.
+        var waited: Duration?
         while halt.withLock({ $0 }) == nil {
             guard !isOver else {
-                stop(Self.late)
+                stop(waited.map { .unavailable(reason: FCMTransport.paced, retryAfter: $0) } ?? Self.late)
                 break
             }
             switch pace({ $0.take(wanted, at: clock.uptime) }) {
             case .go(let count): return count
-            case .wait(let wait) where wait < lastDeparture - clock.uptime: try? await clock.sleep(for: wait)
+            case .wait(let wait) where wait < lastDeparture - clock.uptime:
+                waited = wait
+                try? await clock.sleep(for: wait)
             case .wait(let wait): stop(.unavailable(reason: FCMTransport.paced, retryAfter: wait))
             case .paused(let pause, let reason): stop(.unavailable(reason: reason, retryAfter: pause))
             }

@@ -25,6 +25,8 @@ package enum PushService: String, Sendable, CaseIterable {
         guard !reason.isEmpty else { return "none" }
         return switch self {
         case .apns: APNsFailure(rawValue: reason) != nil || APNsReason(rawValue: reason).isKnown ? reason : "other"
+        // The server's own pace is no trouble, and no alert waits for it.
+        case .fcm where reason == FCMTransport.paced: "paced"
         case .fcm: Self.code(reason) ?? Self.fcmSentences[reason]?.rawValue ?? Self.statusClass(reason) ?? "other"
         case .webPush:
             // The cause stands behind it.
@@ -70,8 +72,8 @@ package enum PushService: String, Sendable, CaseIterable {
     }
 
     private static let fcmSentences: [String: APNsFailure] = {
-        let own = [(FCMTransport.noTime, APNsFailure.deadline), (FCMTransport.paced, .throttled)]
-        return Dictionary(APNsFailure.allCases.map { ($0.sentence, $0) } + own) { first, _ in first }
+        let all = APNsFailure.allCases.map { ($0.sentence, $0) }
+        return Dictionary(all + [(FCMTransport.noTime, APNsFailure.deadline)]) { first, _ in first }
     }()
 
     private static let webPushSentences: [String: APNsFailure] = {

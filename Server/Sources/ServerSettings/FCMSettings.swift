@@ -22,8 +22,8 @@ public struct FCMSettings: SettingGroup {
     package let host = Setting(
         "fcm-host", .optional(.host), default: nil,
         """
-        Another host in place of Google's, such as a local FCM. An access token comes from the place that the key names; for the account of a \
-        hub, which names none, from /token at this host.
+        Another host in place of Google's, such as a local FCM. An access token comes from the place that the key names, which is Google's or \
+        this host; for the account of a hub, which names none, from /token at this host.
         """)
     package let port = Setting("fcm-port", .remotePort, default: 443, "The port at that host.")
     package let trustRootsPath = Setting(
@@ -53,8 +53,8 @@ extension Settings.FCM {
     /// Where the account of a hub gets its access tokens: a key that is for Google is shown to no other host, and the other way round.
     package var hubTokenURL: String { self.host == nil ? FCMServiceAccount.googleTokenURL : endpoint + "/token" }
 
-    /// Why the account of a hub cannot be one whose key names this place for access tokens; `nil` when it can. What the account signs is shown
-    /// to Google, or to the host that the operator has named, and never to a host that only a key file names.
+    /// Why an account cannot be one whose key names this place for access tokens; `nil` when it can. What the account signs is shown to Google,
+    /// or to the host that the operator has named, and never to a host that only a key file names.
     package func refusal(ofTokenURL url: String) -> String? {
         guard let place = OutboundAddress(url) else { return "token_uri is not an address with https" }
         let isGoogle = place.port == 443 && Self.tokenHosts.contains { place.host == $0 || place.host.hasSuffix(".\($0)") }
@@ -71,22 +71,22 @@ extension Settings.FCM {
 }
 
 extension SettingsResolver {
-    /// Takes the key from its file. A problem for what is no key of a service account.
+    /// Takes the key from its file. A problem for what is no key of a service account, and for one that names a foreign place for access tokens.
     mutating func checkFCM() {
         checkTrustRoots(\.fcm.trustRootsPath)
         if let key = settings.fcm.key {
             if settings.fcm.keyPath != nil { complain(\.fcm.keyPath, "fcm-key is given as well; set only one of them") }
-            if let fault = Self.fault(in: key.reveal()) { complain(\.fcm.key, fault) }
+            if let fault = fault(in: key.reveal()) { complain(\.fcm.key, fault) }
         } else if let text = readText(of: \.fcm.keyPath) {
-            if let fault = Self.fault(in: text) { complain(\.fcm.keyPath, fault) }
+            if let fault = fault(in: text) { complain(\.fcm.keyPath, fault) }
             settings.fcm.key = SecretText(text)
         }
     }
 
-    private static func fault(in text: String) -> String? {
+    private func fault(in text: String) -> String? {
         do throws(FCMServiceAccountFault) {
-            _ = try FCMServiceAccount(keyFile: Array(text.utf8))
-            return nil
+            let account = try FCMServiceAccount(keyFile: Array(text.utf8))
+            return settings.fcm.refusal(ofTokenURL: account.tokenURL)
         } catch { return "\(error)" }
     }
 }

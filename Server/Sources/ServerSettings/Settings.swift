@@ -1,6 +1,7 @@
 import AppBackend
 import Logging
 import PostgresDatabase
+import RichPushModel
 import ServerObservability
 import SharedAccess
 
@@ -159,13 +160,19 @@ extension SettingsResolver {
 }
 
 extension Settings {
-    /// What the node has a credential for, in words. Hubs may have credentials of their own.
-    package var pushedPlatforms: [String] {
+    /// The platforms for which the node has a credential. Hubs may have credentials of their own.
+    public var platforms: [Platform] {
         [
-            ("Apple's devices", self.apns.credential != nil), ("Android", self.fcm.account != nil),
-            ("browsers", self.webPush.identity != nil),
+            (Platform.apns, self.apns.credential != nil), (.fcmv1, self.fcm.account != nil),
+            (.browser, self.webPush.identity != nil),
         ]
         .filter(\.1).map(\.0)
+    }
+
+    /// The same in words.
+    package var pushedPlatforms: [String] {
+        let names: [Platform: String] = [.apns: "Apple's devices", .fcmv1: "Android", .browser: "browsers"]
+        return platforms.compactMap { names[$0] }
     }
 }
 

@@ -58,7 +58,11 @@ package struct StartWarning: Hashable, Sendable {
                     found: "other users of this machine may \(mode & 0o022 != 0 ? "write" : "read") in \(settings.dataDirectory)",
                     advice: "chmod 700 \(settings.dataDirectory)"))
         }
-        for path in [settings.apns.credential?.keyPath, settings.listening.tls?.files?.keyPath].compactMap(\.self) {
+        let keys = [
+            settings.apns.credential?.keyPath, settings.fcm.keyPath, settings.webPush.keysPath,
+            settings.listening.tls?.files?.keyPath,
+        ]
+        for path in keys.compactMap(\.self) {
             // A group of its own is a usual way to give a key to one service.
             guard let mode = mode(of: path), mode & 0o037 != 0 else { continue }
             all.append(

@@ -43,6 +43,19 @@ public struct WebPushSettings: SettingGroup {
 
     /// Those of Chrome, Firefox, Safari and Edge (Reference/WebPush.md#1-3).
     package static let knownHosts = ["fcm.googleapis.com", "push.services.mozilla.com", "push.apple.com", "notify.windows.com"]
+
+    /// A host that can be asked whether it is there.
+    package struct EndpointHost: Hashable, Sendable {
+        package var name: String
+        /// Whether it is one of the four, whose endpoints have the usual port.
+        package var isOfVendor: Bool
+    }
+
+    /// The hosts that have the endpoints, where `knownHosts` names what is above them. Those of Edge are many, and none stands for all.
+    fileprivate static let endpointHosts = [
+        "push.services.mozilla.com": "updates.push.services.mozilla.com", "push.apple.com": "web.push.apple.com",
+        "notify.windows.com": nil,
+    ]
 }
 
 extension Settings {
@@ -57,6 +70,15 @@ extension Settings.WebPush {
     package var identity: VAPIDIdentity? {
         guard let subject = self.subject, let text = self.keys?.reveal(), let keys = Self.keys(in: text) else { return nil }
         return VAPIDIdentity(subject: subject, keys: keys)
+    }
+
+    /// The hosts of the setting, or those below them that can be asked in their place.
+    package var endpointHosts: [WebPushSettings.EndpointHost] {
+        self.hosts.compactMap { host in
+            let host = host.lowercased()
+            let name = WebPushSettings.endpointHosts[host, default: host]
+            return name.map { WebPushSettings.EndpointHost(name: $0, isOfVendor: WebPushSettings.knownHosts.contains(host)) }
+        }
     }
 
     /// What pages and registrations of browsers have to keep to. Browsers subscribe with the first key.

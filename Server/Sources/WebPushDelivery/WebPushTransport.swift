@@ -49,7 +49,7 @@ public struct WebPushTransport: PushTransport {
     private let tokens: VAPIDTokenCache
     private let accepted = AcceptedKeys()
     private let origins = KnownOrigins()
-    private let logger: Logger
+    private let log: PushServiceLog
 
     /// Creates a transport.
     ///
@@ -66,7 +66,7 @@ public struct WebPushTransport: PushTransport {
         self.sender = sender
         self.deadline = deadline
         self.clock = clock
-        self.logger = logger
+        log = PushServiceLog(logger)
         tokens = VAPIDTokenCache(subject: identity.subject, clock: clock)
     }
 
@@ -97,6 +97,8 @@ public struct WebPushTransport: PushTransport {
         var outcome: PushOutcome
         /// The push service; absent where none was asked.
         var origin: String?
+        /// Why the push service did not serve it, unless that is the push's own fault.
+        var trouble: String?
         /// Whether the push service refused this server rather than the message.
         var isUnauthorized = false
         /// Whether another key may be accepted. Some services answer 400 to one with which the browser has not subscribed.
@@ -122,7 +124,7 @@ public struct WebPushTransport: PushTransport {
             guard result.mayBeWrongKey else { break }
         }
         // Only with every key: some services answer 400 to the right one for a push that is wrong in itself.
-        result.isUnauthorized = result.isUnauthorized && isUnauthorized
+        if result.isUnauthorized, !isUnauthorized { (result.isUnauthorized, result.trouble) = (false, nil) }
         return result
     }
 
@@ -136,7 +138,7 @@ public struct WebPushTransport: PushTransport {
         }
         let origin = subscription.origin
         if let cause = origins.rest(of: origin, at: clock.uptime) {
-            return Result(outcome: .notSent(reason: "\(Self.resting): \(cause)"), origin: origin)
+            return Result(outcome: .notSent(reason: "\(Self.resting): \(cause)"), origin: origin, trouble: cause)
         }
         guard let authorization = try? tokens.authorization(for: origin, key: key) else {
             return Result(outcome: .misconfigured(reason: "the VAPID key cannot sign"))
@@ -166,8 +168,8 @@ public struct WebPushTransport: PushTransport {
 
     private func result(of reply: WebPushReply, _ origin: String, _ start: Timestamp) -> Result {
         switch reply {
-        case .notSent(let reason): Result(outcome: .notSent(reason: reason), origin: origin)
-        case .unknown(let reason): Result(outcome: .unknown(reason: reason), origin: origin)
+        case .notSent(let reason): Result(outcome: .notSent(reason: reason), origin: origin, trouble: reason)
+        case .unknown(let reason): Result(outcome: .unknown(reason: reason), origin: origin, trouble: reason)
         case .notAllowed(let reason): Result(outcome: .rejected(reason: reason))
         case .answered(let answer): result(of: answer, origin, start)
         }
@@ -183,11 +185,12 @@ public struct WebPushTransport: PushTransport {
         case .refused:
             return Result(outcome: .rejected(reason: reason), origin: origin, mayBeWrongKey: answer.status == 400)
         case .unauthorized:
-            return Result(outcome: .rejected(reason: reason), origin: origin, isUnauthorized: true, mayBeWrongKey: true)
+            return Result(
+                outcome: .rejected(reason: reason), origin: origin, trouble: reason, isUnauthorized: true, mayBeWrongKey: true)
         case .later:
             let least = answer.status == 429 ? Self.afterTooManyRequests : Self.afterServerError
             let pause = min(answer.pause ?? least, Self.longestPause)
-            return Result(outcome: .retry(after: pause, reason: reason), origin: origin)
+            return Result(outcome: .retry(after: pause, reason: reason), origin: origin, trouble: reason)
         }
     }
 
@@ -214,16 +217,20 @@ public struct WebPushTransport: PushTransport {
         }
     }
 
-    /// Logs what an operator has to correct.
+    /// Logs which push services fail, and which work again.
     private func report(_ results: [Result], _ batch: PushBatch) {
-        let refused = Dictionary(grouping: results.filter(\.isUnauthorized)) { $0.origin ?? "" }
-        for (origin, results) in refused {
-            logger.error(
-                "A push service does not accept this server for browsers: compare the VAPID keys and the subject",
-                metadata: [
-                    "hub_id": "\(batch.hub.number)", "host": "\(origin.split(separator: "/").last ?? "")",
-                    "count": "\(results.count)",
-                ])
+        var rounds: [String: PushServiceRound] = [:]
+        for result in results {
+            guard let origin = result.origin else { continue }
+            if let trouble = result.trouble {
+                rounds[origin, default: PushServiceRound()].noteFailure(trouble, isRefusal: result.isUnauthorized)
+            } else if !result.mayBeWrongKey {
+                rounds[origin, default: PushServiceRound()].served += 1
+            }
+        }
+        for (origin, round) in rounds {
+            log.note(
+                round, of: origin, isProven: origins.standing(of: origin) == .accepts, hub: batch.hub, at: clock.uptime)
         }
     }
 }

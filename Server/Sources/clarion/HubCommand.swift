@@ -86,11 +86,13 @@ private struct HubListCommand: AsyncParsableCommand {
     @OptionGroup var node: NodeArguments
 
     func run() async throws {
-        let hubs = try await node.hubs().list()
+        let settings = try node.settings()
+        let hubs = try await HubAdministration(settings: settings).list()
         if json { return print(try JSONOutput.text(of: hubs.map(HubDocument.init))) }
+        let nodes = settings.platforms.contains(.apns) ? "node's" : "none"
         let rows = hubs.map { hub in
             [
-                hub.name.text, "\(hub.id.number)", "\(hub.version)", hub.sealedCredentials[.apns] == nil ? "node's" : "own",
+                hub.name.text, "\(hub.id.number)", "\(hub.version)", hub.sealedCredentials[.apns] == nil ? nodes : "own",
                 hub.details.userMetadata ?? "",
             ]
         }
@@ -121,15 +123,13 @@ private struct HubShowCommand: AsyncParsableCommand {
                     ["id", "\(hub.record.id.number)"], ["version", "\(hub.record.version)"], ["devices", "\(hub.deviceCount)"],
                     ["registrations live", lifetime],
                     ["protected tags", hub.record.details.allowsProtectedTags ? "open to apps" : "for backends only"],
-                    ["apns", Self.words(hub.credentials[.apns])], ["browser", Self.words(hub.credentials[.browser])],
-                    ["fcmv1", Self.words(hub.credentials[.fcmv1])],
+                    ["apns", hub.credentialWords(for: .apns)], ["browser", hub.credentialWords(for: .browser)],
+                    ["fcmv1", hub.credentialWords(for: .fcmv1)],
                     ["metadata", hub.record.details.userMetadata ?? ""],
                 ]))
         print("")
         print(TextTable(columns: ["RULE", "RIGHTS"], rows: hub.rules.map { [$0.name, $0.rights.text] }))
     }
-
-    private static func words(_ credential: HubCredential?) -> String { credential.map { "\($0)" } ?? "that of the node" }
 }
 
 private struct HubRotateKeyCommand: AsyncParsableCommand {

@@ -240,6 +240,16 @@ struct FCMTransportTests {
         #expect(await sending.value == [.accepted, .accepted, late, late, late])
     }
 
+    @Test("a batch whose time is over after a wait for the pace is held back by the pace too")
+    func overslept() async {
+        let transport = transport(perMinute: 60, deadline: .seconds(3))
+        let sending = Task { Array(await transport.send(batch(handles(3)))) }
+        #expect(await eventually { clock.hasSleeper(dueIn: .seconds(1)) && fcm.messages.count == 1 })
+        clock.advance(by: .milliseconds(2_500))
+        let late = PushOutcome.unavailable(reason: "the pace of the project", retryAfter: .seconds(1))
+        #expect(await sending.value == [.accepted, late, late])
+    }
+
     @Test("a batch whose time is over sends nothing more")
     func late() async {
         let transport = transport(deadline: .seconds(3))

@@ -1,7 +1,6 @@
 import ClarionTesting
 import Crypto
 import Foundation
-import Logging
 import PushHub
 import RichPushModel
 import SharedAccess
@@ -19,6 +18,7 @@ struct WebPushTransportTests {
     private let clock = ManualClock()
     private let keys = [VAPIDKey(), VAPIDKey()]
     private let service = ScriptedPushService()
+    private let notes = LogNotes()
 
     private static let hosts = ["fcm.googleapis.com", "push.services.mozilla.com"]
 
@@ -27,8 +27,7 @@ struct WebPushTransportTests {
             identity: try #require(VAPIDIdentity(subject: "mailto:push@example.com", keys: keys)),
             allowing: OutboundRule(networks: networks.compactMap { AddressRange($0) }, setting: "web-push-networks"),
             hosts: hosts,
-            sender: service, deadline: .seconds(20), clock: clock, logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
-        )
+            sender: service, deadline: .seconds(20), clock: clock, logger: notes.logger)
     }
 
     private func batch(_ tokens: [String], body: [UInt8] = Array("hello".utf8), headers: PushBatch.Headers? = nil) -> PushBatch {
@@ -144,6 +143,7 @@ struct WebPushTransportTests {
             return .answered(WebPushAnswer(status: isOlder ? 403 : 400, now: Timestamp(seconds: 0)))
         }
         #expect(try await outcomes([SampleBrowser(Self.google + "a").token]) == [.rejected(reason: "status 403")])
+        #expect(notes.lines.isEmpty, "\(notes.lines)")
     }
 
     @Test("where a push service answers 400 to a wrong key, the next one is tried as well")
@@ -194,6 +194,43 @@ struct WebPushTransportTests {
         service.follow { _ in .answered(WebPushAnswer(status: 201, now: Timestamp(seconds: 0))) }
         #expect(Array(await transport.send(batch([token]))) == [.accepted])
         #expect(Array(await transport.send(batch([token, token]))) == [.accepted, .accepted])
+    }
+
+    @Test(
+        "the log names the host of a push service that fails, and the cause",
+        arguments: failures + [(.answered(WebPushAnswer(status: 429, now: Timestamp(seconds: 0))), "status 429")])
+    func logged(reply: WebPushReply, cause: String) async throws {
+        let transport = try transport()
+        let tokens = (0..<5).map { SampleBrowser(Self.google + "secret-path-\($0)").token }
+        service.follow { _ in reply }
+        for _ in 0..<3 { _ = await transport.send(batch(tokens)) }
+        service.follow { _ in .answered(WebPushAnswer(status: 201, now: Timestamp(seconds: 0))) }
+        clock.advance(by: .seconds(10))
+        for _ in 0..<2 { _ = await transport.send(batch(tokens)) }
+        #expect(notes.lines.map(\.level) == [.warning, .notice])
+        #expect(notes.lines.first?.metadata == ["host": "fcm.googleapis.com", "reason": cause, "count": "5"])
+        #expect(notes.lines.last?.metadata == ["host": "fcm.googleapis.com"])
+    }
+
+    @Test("the log says at once that a push service refuses this server, and once for many batches")
+    func loggedRefusal() async throws {
+        let transport = try transport()
+        service.follow { _ in .answered(WebPushAnswer(status: 403, now: Timestamp(seconds: 0))) }
+        for _ in 0..<3 { _ = await transport.send(batch([SampleBrowser(Self.mozilla + "b").token])) }
+        #expect(notes.lines.map(\.level) == [.error])
+        #expect(
+            notes.lines.first?.metadata == [
+                "hub_id": "1", "host": "updates.push.services.mozilla.com", "reason": "status 403", "count": "1",
+            ])
+    }
+
+    @Test("pushes that are wrong in themselves are no trouble of the push service", arguments: [400, 404, 410, 413])
+    func unlogged(status: Int) async throws {
+        let transport = try transport()
+        service.follow { _ in .answered(WebPushAnswer(status: status, now: Timestamp(seconds: 0))) }
+        for _ in 0..<5 { _ = await transport.send(batch([SampleBrowser(Self.google + "a").token])) }
+        #expect(service.requests.count >= 5)
+        #expect(notes.lines.isEmpty, "\(notes.lines)")
     }
 
     @Test("a push service that does not answer takes little of a batch from the others")

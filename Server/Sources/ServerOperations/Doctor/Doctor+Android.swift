@@ -21,13 +21,8 @@ extension Doctor {
 
     static func fcmCheck(_ settings: Settings) -> DoctorCheck {
         DoctorCheck("way to FCM") {
-            guard settings.fcm.account == nil else { return await routeFinding(settings.fcm) }
-            let none = DoctorCheck.Finding.good("not needed: neither the node nor a hub has a service account of Firebase")
-            return await finding(settings, remedy: "see what is said of the database", none: { none }) { database in
-                // Nothing is opened, so any key will do.
-                try await opening(database, with: .random(), settings, none: none) { hubs in
-                    try await hubsWithAccount(hubs).isEmpty ? none : await routeFinding(settings.fcm)
-                }
+            await way(to: .fcmv1, settings.fcm.account != nil, settings, none: "a service account of Firebase") {
+                await routeFinding(settings.fcm)
             }
         }
     }
@@ -56,21 +51,10 @@ extension Doctor {
             let none = DoctorCheck.Finding.good("no hub has one of its own")
             return await finding(settings, remedy: "see what is said of the master key", none: { none }) { database in
                 try await opening(database, with: try MasterKeyFile.existing(settings), settings, none: none) { hubs in
-                    let records = try await hubsWithAccount(hubs)
+                    let records = try await Self.hubs(of: hubs, withCredentialFor: .fcmv1)
                     return records.isEmpty ? none : await finding(about: records, in: hubs, settings.fcm, asksFCM: asksFCM)
                 }
             }
-        }
-    }
-
-    private static func hubsWithAccount(_ hubs: HubRegistry) async throws -> [HubRecord] {
-        var found: [HubRecord] = []
-        var last: HubName?
-        while true {
-            let page = try await hubs.hubs(after: last)
-            found += page.filter { $0.sealedCredentials[.fcmv1] != nil }
-            guard page.count == HubRegistry.maximumPage else { return found }
-            last = page.last?.name
         }
     }
 

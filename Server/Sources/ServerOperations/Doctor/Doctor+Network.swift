@@ -3,6 +3,7 @@ import APNsProtocol
 import Logging
 import NIOCore
 import NIOPosix
+import PushHub
 import RichPushModel
 import ServerDelivery
 import ServerSettings
@@ -66,17 +67,48 @@ extension Doctor {
         }
     }
 
+    /// The way to a push service, which is looked at where the node or a hub has a credential for it.
+    ///
+    /// - Parameters:
+    ///   - isSet: whether the node has one.
+    ///   - none: what neither has.
+    static func way(
+        to platform: Platform, _ isSet: Bool, _ settings: Settings, none: String, _ look: () async -> DoctorCheck.Finding
+    ) async -> DoctorCheck.Finding {
+        guard !isSet else { return await look() }
+        let none = DoctorCheck.Finding.good("not needed: neither the node nor a hub has \(none)")
+        return await finding(settings, remedy: "see what is said of the database", none: { none }) { database in
+            // Nothing is opened, so any key will do.
+            try await opening(database, with: .random(), settings, none: none) { hubs in
+                try await Self.hubs(of: hubs, withCredentialFor: platform).isEmpty ? none : await look()
+            }
+        }
+    }
+
+    static func hubs(of hubs: HubRegistry, withCredentialFor platform: Platform) async throws -> [HubRecord] {
+        var found: [HubRecord] = []
+        var last: HubName?
+        while true {
+            let page = try await hubs.hubs(after: last)
+            found += page.filter { $0.sealedCredentials[platform] != nil }
+            guard page.count == HubRegistry.maximumPage else { return found }
+            last = page.last?.name
+        }
+    }
+
     /// One check for each environment that has a host of its own.
     static func apnsChecks(_ settings: Settings) -> [DoctorCheck] {
         let environments = settings.apns.environmentsInUse
         return environments.map { environment in
             let name = environments.count == 1 ? "way to APNs" : "way to APNs for \(environment.rawValue)"
             return DoctorCheck(name) {
-                let place = settings.apns.place(for: environment)
-                guard let trust = try? place.trust() else {
-                    return .bad("\(place.trustRootsPath ?? "") cannot be read", remedy: "set \(place.trustRootsSetting)")
+                await way(to: .apns, settings.apns.credential != nil, settings, none: "a credential for APNs") {
+                    let place = settings.apns.place(for: environment)
+                    guard let trust = try? place.trust() else {
+                        return .bad("\(place.trustRootsPath ?? "") cannot be read", remedy: "set \(place.trustRootsSetting)")
+                    }
+                    return await DoctorRoute(place).finding(trust, proxy: place.proxy)
                 }
-                return await DoctorRoute(place).finding(trust, proxy: place.proxy)
             }
         }
     }
@@ -142,10 +174,13 @@ extension Doctor {
         DoctorCheck("signing key") {
             guard let credential = settings.apns.credential else {
                 let others = settings.pushedPlatforms.joined(separator: " and ")
+                let apple = "for Apple's devices set apns-topic, apns-team-id, apns-key-id and apns-key-path"
+                guard others.isEmpty else {
+                    return .notice("there is none, so the node pushes to \(others) alone", remedy: apple)
+                }
                 return .notice(
-                    "there is none, so the node pushes to \(others.isEmpty ? "no device" : "\(others) alone")",
-                    remedy: "for Apple's devices set apns-topic, apns-team-id, apns-key-id and apns-key-path"
-                )
+                    "there is none, so the node pushes to no device",
+                    remedy: apple + "; for Android fcm-key-path; for browsers web-push-keys-path and web-push-subject")
             }
             return .notice(
                 "key \(credential.keyID) of team \(credential.teamID) for \(credential.topic) is a P-256 key; APNs was not asked",

@@ -36,11 +36,11 @@ public enum Doctor {
         ]
         let later: [DoctorCheck?] = [
             asksAPNs ? credentialTrial(settings) : credentialCheck(settings), accountCheck(settings, asksFCM: asksFCM),
-            databaseFileCheck(settings), databaseCheck(settings), databaseSafetyCheck(settings),
+            browserKeysCheck(settings), databaseFileCheck(settings), databaseCheck(settings), databaseSafetyCheck(settings),
             schemaCheck(settings), masterKeyCheck(settings), hubAccountsCheck(settings, asksFCM: asksFCM),
             contentStoreCheck(settings), contentOwnerCheck(settings), issuersCheck(settings), providerCheck(settings),
         ]
-        let ways = apnsChecks(settings) + [fcmCheck(settings)]
+        let ways = apnsChecks(settings) + [fcmCheck(settings), browserWayCheck(settings)]
         return machine + warnings.compactMap(\.self) + ways + later.compactMap(\.self)
     }
 

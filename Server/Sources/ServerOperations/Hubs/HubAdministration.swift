@@ -18,7 +18,16 @@ public struct HubAdministration: Sendable {
         public var rules: [AccessRule]
         /// Its own credentials, by platform; the node's serves the others.
         public var credentials: [Platform: HubCredential]
+        /// The platforms for which the settings have one.
+        public var nodePlatforms: [Platform]
         public var deviceCount: Int
+
+        /// With which credential the hub sends to a platform.
+        public func credentialWords(for platform: Platform) -> String {
+            if let own = credentials[platform] { return "\(own)" }
+            return nodePlatforms.contains(platform)
+                ? "that of the node" : "none, neither of the hub nor in the settings of the node"
+        }
     }
 
     private let settings: Settings
@@ -56,6 +65,7 @@ public struct HubAdministration: Sendable {
                 credentials: try record.sealedCredentials.reduce(into: [:]) { found, sealed in
                     found[sealed.key] = try storage.hubs.credential(of: record, for: sealed.key)
                 },
+                nodePlatforms: settings.platforms,
                 deviceCount: try await storage.hubStores.devices.count(in: record.id))
         }
     }

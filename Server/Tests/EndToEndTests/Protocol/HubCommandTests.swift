@@ -31,6 +31,7 @@ struct HubCommandTests {
             try await server.command(["hub", "set-fcm", "demo", "--key-path", path], environment: place.environment)
             let shown = try await server.command(["hub", "show", "demo"])
             #expect(shown.contains("key \(try #require(file["private_key_id"])) of service account"), "\(shown)")
+            #expect(shown.contains(#/browser +none/#), "\(shown)")
             #expect(!shown.contains("PRIVATE KEY"))
             #expect(await server.process.terminate() == 0)
             await place.fcm.shutdown()

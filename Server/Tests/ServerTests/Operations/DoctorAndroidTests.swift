@@ -39,6 +39,14 @@ struct DoctorAndroidTests {
 
         var key: [String: String] { get throws { ["CLARION_FCM_KEY": try fcm.makeKey(project: DoctorAndroidTests.project)] } }
 
+        /// One that names Google for access tokens, and so suits each host.
+        var keyOfGoogle: [String: String] {
+            get throws {
+                let url = FCMServiceAccount.googleTokenURL
+                return ["CLARION_FCM_KEY": try fcm.makeKey(project: DoctorAndroidTests.project, tokenURL: url)]
+            }
+        }
+
         var settings: Settings {
             get throws {
                 var settings = try #require(SettingsFixture().read().settings)
@@ -111,16 +119,27 @@ struct DoctorAndroidTests {
         try await withPlace { place in
             let good = try await place.finding("way to FCM", try place.key)
             #expect(good.verdict == .good, "\(good)")
-            let name = try await place.finding("way to FCM", place.key.merging(["CLARION_FCM_HOST": "fcm.invalid"]) { $1 })
+            let name = try await place.finding(
+                "way to FCM", place.keyOfGoogle.merging(["CLARION_FCM_HOST": "fcm.invalid"]) { $1 })
             #expect(name.verdict == .bad && name.found.hasPrefix("name: fcm.invalid"), "\(name)")
             let channel = try await ServerBootstrap(group: .singletonMultiThreadedEventLoopGroup).bind(
                 host: "127.0.0.1", port: 0
             ).get()
             let port = try #require(channel.localAddress?.port)
             try await channel.close()
-            let closed = try await place.finding("way to FCM", place.key.merging(["CLARION_FCM_PORT": String(port)]) { $1 })
+            let closed = try await place.finding(
+                "way to FCM", place.keyOfGoogle.merging(["CLARION_FCM_PORT": String(port)]) { $1 })
             #expect(closed.verdict == .bad && closed.found.hasPrefix("port: "), "\(closed)")
             #expect(closed.remedy?.contains("fcm-port") == true, "\(closed)")
+        }
+    }
+
+    @Test("a key that names a foreign place for access tokens is bad, as where a hub gets it")
+    func foreignPlace() async throws {
+        try await withPlace { place in
+            let key = try place.key.merging(["CLARION_FCM_HOST": "fcm.invalid"]) { $1 }
+            let finding = try await place.finding("settings", key)
+            #expect(finding.verdict == .bad && finding.found.contains("fcm-key: token_uri names 127.0.0.1"), "\(finding)")
         }
     }
 

@@ -49,11 +49,14 @@ struct DoctorTests {
     func credential() async {
         let finding = await findings(SettingsFixture(), names: ["signing key"])["signing key"]
         #expect(finding?.verdict == .notice)
-        #expect(finding?.remedy != nil)
+        for setting in ["apns-key-path", "fcm-key-path", "web-push-keys-path", "web-push-subject"] {
+            #expect(finding?.remedy?.contains(setting) == true, "\(setting)")
+        }
         #expect(finding?.found == "there is none, so the node pushes to no device")
         let keys = ["CLARION_WEB_PUSH_SUBJECT": "mailto:a@example.com", "CLARION_WEB_PUSH_KEYS": Settings.WebPush.newKey()]
         let browsers = await findings(SettingsFixture(environment: keys), names: ["signing key"])["signing key"]
         #expect(browsers?.found == "there is none, so the node pushes to browsers alone")
+        #expect(browsers?.remedy?.contains("fcm-key-path") == false)
     }
 
     private static let credential = [

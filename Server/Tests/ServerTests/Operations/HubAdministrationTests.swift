@@ -153,6 +153,23 @@ struct HubAdministrationTests {
         }
     }
 
+    @Test("a hub shows whose credential it sends with, and that there is none")
+    func whose() async throws {
+        try await withHubs { hubs, settings in
+            let own = try #require(HubName(settings.notifications.hubName))
+            #expect(try await hubs.show(own).credentialWords(for: .browser).hasPrefix("none"))
+            var settings = settings
+            settings.webPush.subject = "mailto:a@example.com"
+            settings.webPush.keys = SecretText(Settings.WebPush.newKey())
+            var shown = try await HubAdministration(settings: settings).show(own)
+            #expect(shown.credentialWords(for: .browser) == "that of the node")
+            #expect(shown.credentialWords(for: .fcmv1).hasPrefix("none"))
+            shown.credentials[.fcmv1] = .fcm(
+                HubFCMCredential(projectID: "shop", clientEmail: "a@shop.example", privateKey: "secret", keyID: "k1"))
+            #expect(shown.credentialWords(for: .fcmv1).contains("a@shop.example"))
+        }
+    }
+
     @Test("a database without its master key says at once what is missing")
     func otherKey() async throws {
         try await withHubs { hubs, settings in

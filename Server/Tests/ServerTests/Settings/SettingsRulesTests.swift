@@ -302,6 +302,20 @@ struct SettingsRulesTests {
         #expect((settings.fcm.refusal(ofTokenURL: url) == nil) == isTaken)
     }
 
+    @Test("the account of the node keeps to the same places for access tokens, and another one is a problem that names it")
+    func tokenURLOfTheNode() throws {
+        let pem = try _RSA.Signing.PrivateKey(keySize: .bits2048).pemRepresentation.replacing("\n", with: "\\n")
+        func problems(_ url: String, _ file: String = "") -> [String] {
+            let key =
+                #"{"type":"service_account","project_id":"shop","client_email":"a@shop.example","private_key":"\#(pem)","token_uri":"\#(url)"}"#
+            return SettingsFixture(file: "fcm-key-path: /key\n" + file, files: ["/key": key]).problems
+        }
+        #expect(problems("https://oauth2.googleapis.com/token").isEmpty)
+        #expect(problems("https://localhost:8444/token", "fcm-host: localhost\nfcm-port: 8444").isEmpty)
+        let foreign = problems("https://example.org/token")
+        #expect(foreign.count == 1 && foreign[0].contains("fcm-key-path: token_uri names example.org:443"), "\(foreign)")
+    }
+
     @Test("a path that begins with ~ is refused, because no shell would expand it")
     func home() { #expect(SettingsFixture(file: "data-directory: ~/clarion").problems.count == 1) }
 

@@ -53,6 +53,23 @@ struct StartWarningTests {
         #expect(found.map(\.advice) == (isNamed ? ["chmod 600 \(path)"] : []))
     }
 
+    @Test("name the key files of FCM and Web Push that others read")
+    func otherKeys() throws {
+        let folder = FileManager.default.temporaryDirectory.appending(path: UUID().uuidString).path()
+        try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
+        defer { try? FileManager.default.removeItem(atPath: folder) }
+        var settings = try settings("data-directory: /nonexistent")
+        let paths = [folder + "/firebase.json", folder + "/web-push-keys"]
+        (settings.fcm.keyPath, settings.webPush.keysPath) = (paths[0], paths[1])
+        for (mode, advice) in [(0o644, paths.map { "chmod 600 \($0)" }), (0o640, [])] {
+            for path in paths {
+                try Data("key".utf8).write(to: URL(filePath: path))
+                #expect(chmod(path, mode_t(mode)) == 0)
+            }
+            #expect(StartWarning.permissions(settings, effectiveUser: 1000).map(\.advice) == advice)
+        }
+    }
+
     @Test("name root, and nothing where all is well")
     func root() throws {
         let settings = try settings("data-directory: /nonexistent")
