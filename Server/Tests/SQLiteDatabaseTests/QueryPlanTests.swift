@@ -1,4 +1,5 @@
 import GRDB
+import GRDBSQLite
 import Testing
 
 @testable import SQLStorage
@@ -93,6 +94,31 @@ struct QueryPlanTests {
                 "SEARCH audit_entries USING INDEX audit_entries_by_actor (app_id=? AND actor_name=? AND number>? AND number<?)",
                 "SEARCH audit_entries USING INDEX audit_entries_by_subject (app_id=? AND subject_name=? AND number>? AND number<?)",
             ])
+    }
+
+    @Test("no statement is compiled anew because its values are others")
+    func values() async throws {
+        let store = try await TemporaryStore()
+        try store.database.close()
+        let queue = try DatabaseQueue(path: store.path)
+        let walks = AudienceShape.all.flatMap { [AudienceStatements.walk($0), AudienceStatements.boundedWalk($0)] }
+        for statement in SQLStatement.all(.sqlite) + walks {
+            let compilations = try await queue.writeWithoutTransaction { database in
+                var count: CInt = 0
+                try database.inTransaction {
+                    let prepared = try database.makeStatement(sql: statement.text).sqliteStatement
+                    for value in Int64(1)...2 {
+                        for place in statement.appearance.indices { sqlite3_bind_int64(prepared, CInt(place + 1), value) }
+                        while sqlite3_step(prepared) == SQLITE_ROW {}
+                        sqlite3_reset(prepared)
+                    }
+                    count = sqlite3_stmt_status(prepared, SQLITE_STMTSTATUS_REPREPARE, 0)
+                    return .rollback
+                }
+                return count
+            }
+            #expect(compilations == 0, "\(statement.text)")
+        }
     }
 
     private func plan(of statement: SQLStatement, _ queue: DatabaseQueue) async throws -> [String] {

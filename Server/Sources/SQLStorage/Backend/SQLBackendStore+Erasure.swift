@@ -244,7 +244,7 @@ private enum ErasureSQL {
     static let blankActivity = SQLStatement(
         """
         UPDATE notifications SET body = $1 WHERE hub_id = $2
-            AND (notification_id = $3 OR audience = $4 OR audience LIKE $5)
+            AND (notification_id = $3 OR audience = $4 OR audience LIKE ('' || $5))
         """)
     static let selectReceipts = SQLStatement(
         """

@@ -305,6 +305,7 @@ private enum WebhookSQL {
                 SELECT 1 FROM webhook_deliveries d
                 WHERE d.app_id = $1 AND d.webhook_id = webhooks.webhook_id AND d.event_id = $4)
             """)
+    /// SQLite compiles a statement anew for each value that stands alone behind `LIKE`, so the value is joined to an empty text.
     private static let telling = """
         INSERT INTO webhook_deliveries (app_id, webhook_id, event_id, kind, subject, user_name, data, happened_at, state, due_at,
             attempts)
@@ -312,10 +313,10 @@ private enum WebhookSQL {
             CAST($9 AS BIGINT), 'waiting', CAST($9 AS BIGINT), 0
         FROM webhooks
         WHERE app_id = $1 AND state = 'enabled'
-            AND (webhook_id = CAST($3 AS BIGINT) OR CAST($3 AS BIGINT) IS NULL AND events LIKE $2)
+            AND (webhook_id = CAST($3 AS BIGINT) OR CAST($3 AS BIGINT) IS NULL AND events LIKE ('' || $2))
         """
     static let selectWanting = SQLStatement(
-        "SELECT 1 FROM webhooks WHERE app_id = $1 AND state = 'enabled' AND events LIKE $2 LIMIT 1")
+        "SELECT 1 FROM webhooks WHERE app_id = $1 AND state = 'enabled' AND events LIKE ('' || $2) LIMIT 1")
     private static let deliveryColumns = """
         number, event_id, kind, subject, user_name, data, happened_at, state, due_at, attempts, tried_at, status, duration, answer
         """
