@@ -3,6 +3,7 @@ import FCMProtocol
 import HubHTTPAPI
 import PushHub
 import RichPushModel
+import ServerDelivery
 import ServerSettings
 import ServerStorage
 import ServiceErrors
@@ -96,6 +97,12 @@ public struct HubAdministration: Sendable {
                 name, with: change, audit: Self.entry(.hubChanged, name, storage, details: change.words()))
         }
     }
+
+    /// Looks at a credential as `setCredential` does, without a hub. Throws `invalid-field` with what is wrong, and nothing of its key.
+    public static func check(_ credential: HubCredential) throws(ServiceError) { try HubCredentialCheck.check(credential) }
+
+    /// Whether a credential for APNs may name this app.
+    public static func isBundleID(_ text: String) -> Bool { HubCredentialCheck.isBundleID(text) }
 
     /// The service account in the key file that the Firebase console gives. Throws `invalid-field` with what is wrong, by the names that the
     /// file has, also for an account that gets its access tokens where this node does not ask for them.
