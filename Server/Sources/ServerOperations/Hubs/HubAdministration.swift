@@ -30,7 +30,7 @@ public struct HubAdministration: Sendable {
     /// Creates a hub with the two default rules. Throws `conflict` when the name is taken.
     @discardableResult
     public func create(_ name: HubName, details: HubDetails) async throws -> HubRecord {
-        try await withStorage(mayBegin: true) { storage in
+        try await withStorage { storage in
             try await storage.hubs.create(
                 name, HubChange(details: details), audit: Self.entry(.hubCreated, name, storage))
         }
@@ -138,11 +138,7 @@ public struct HubAdministration: Sendable {
         return record
     }
 
-    /// - Parameter mayBegin: whether the command makes sense where no node has ever been.
-    private func withStorage<Result: Sendable>(
-        mayBegin: Bool = false, _ body: (NodeStorage) async throws -> Result
-    ) async throws -> Result {
-        if !mayBegin { try NodeStorage.requireData(settings) }
-        return try await NodeStorage.during(command: settings, body)
+    private func withStorage<Result: Sendable>(_ body: (NodeStorage) async throws -> Result) async throws -> Result {
+        try await NodeStorage.during(command: settings, body)
     }
 }

@@ -9,14 +9,14 @@ import Testing
 /// What a user or a script meets at the command line, with the real program.
 @Suite("The command line")
 struct CommandLineTests {
-    private struct Answer {
+    struct Answer {
         var status: Int32
         /// Standard output and standard error.
         var text: String
     }
 
     /// Runs a line of the shell, in which `$CLARION` is the program. Standard input is empty unless the line says otherwise.
-    private static func shell(_ line: String, _ environment: [String: String] = [:]) async throws -> Answer {
+    static func shell(_ line: String, _ environment: [String: String] = [:]) async throws -> Answer {
         try await TemporaryFolder.use { folder in
             let output = folder + "/output"
             var command = ChildProcess.Command("/bin/sh", ["-c", "exec </dev/null; \(line)"], output: output)
@@ -385,6 +385,8 @@ struct CommandLineTests {
     func hubs() async throws {
         try await TemporaryFolder.use { folder in
             let node = "--data-directory \(folder)/data"
+            let begun = try await Self.begin(in: folder)
+            #expect(begun.status == 0, "\(begun.text)")
             let created = try await Self.shell("$CLARION hub create news --json \(node) 2>/dev/null")
             let hub = try Self.json(created, as: Hub.self)
             #expect(hub.name == "news" && hub.id > 0, "\(created.text)")
