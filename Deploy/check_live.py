@@ -208,8 +208,8 @@ def check_node(program, folder):
         }
         watched = {"NOTIFY_SOCKET": str(folder / "notify"), "WATCHDOG_USEC": "3000000"}
         subprocess.run(
-            [program, "user", "add", "ops", "--role", "sender"], input=PASSWORD + "\n", env={**os.environ, **settings},
-            check=True, capture_output=True, text=True)
+            [program, "init", "--administrator", "ops", "--config", str(folder / "clarion.yaml")], input=PASSWORD + "\n",
+            env={**os.environ, **settings}, check=True, capture_output=True, text=True)
         stack.enter_context(running([program, "serve"], folder / "serve.log", **settings, **watched))
         found = lambda: re.search(r"^Listening on (http:\S+)", (folder / "serve.log").read_text(), re.MULTILINE)
         address = waited_for("the node", found).group(1)

@@ -58,15 +58,16 @@ public struct ActivityAlert: Hashable, Sendable, Codable {
     }
 }
 
-/// The JSON body of `PATCH /api/v1/activities/{id}`: another state, or the end.
+/// The JSON body of `PATCH /api/v1/activities/{id}`: another state, or the end. What it does not name stays as it was.
 public struct ActivityChange: Hashable, Sendable, Codable {
     /// Replaces the state. Absent leaves it as it is.
     public var state: JSONValue?
     /// Lights the screen and opens the Dynamic Island for this change.
     public var alert: ActivityAlert?
-    /// Replaces the moment; absent removes it.
-    public var staleAt: Timestamp?
-    public var relevance: Double?
+    /// Replaces the moment; `.some(nil)`, in JSON `null`, removes it. `nil`, in JSON absent, leaves it as it is until it has passed.
+    public var staleAt: Timestamp??
+    /// Replaces the relevance; `.some(nil)`, in JSON `null`, removes it. `nil`, in JSON absent, leaves it as it is.
+    public var relevance: Double??
     /// 10 sends the update at once, from a budget that iOS keeps small; 5 lets the system choose the moment. Absent means 5, or 10 with
     /// an alert. Of 10, ten leave at once and one every two minutes; the others leave with 5.
     public var priority: Int?
@@ -77,6 +78,18 @@ public struct ActivityChange: Hashable, Sendable, Codable {
 
     /// Creates a change.
     public init(state: JSONValue? = nil) { self.state = state }
+
+    /// Reads a change, in which `null` is another thing than an absent field for what can be removed.
+    public init(from decoder: any Decoder) throws {
+        let fields = try decoder.container(keyedBy: CodingKeys.self)
+        state = try fields.decodeIfPresent(JSONValue.self, forKey: .state)
+        alert = try fields.decodeIfPresent(ActivityAlert.self, forKey: .alert)
+        if fields.contains(.staleAt) { staleAt = .some(try fields.decodeIfPresent(Timestamp.self, forKey: .staleAt)) }
+        if fields.contains(.relevance) { relevance = .some(try fields.decodeIfPresent(Double.self, forKey: .relevance)) }
+        priority = try fields.decodeIfPresent(Int.self, forKey: .priority)
+        end = try fields.decodeIfPresent(Bool.self, forKey: .end)
+        dismissAt = try fields.decodeIfPresent(Timestamp.self, forKey: .dismissAt)
+    }
 }
 
 /// A Live Activity as its sender and administrators see it.

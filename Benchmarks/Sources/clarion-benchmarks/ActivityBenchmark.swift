@@ -16,6 +16,7 @@ struct ActivityBenchmark {
 
     func rows() throws -> [Measurement] {
         let data = folder.appending(path: "activities")
+        try CommandRun.begin(program, data: data.path)
         // A password would cost as much processor time as thousands of pushes.
         let service = try CommandRun.client(
             [program, "key", "create", "shop", "--scope", "send", "status", "--data-directory", data.path]

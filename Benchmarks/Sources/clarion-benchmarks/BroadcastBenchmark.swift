@@ -143,6 +143,7 @@ struct BroadcastBenchmark {
     private func makeNode() throws -> URL {
         let node = folder.appending(path: "file")
         try FileManager.default.createDirectory(at: node, withIntermediateDirectories: true)
+        try CommandRun.begin(program, data: node.path)
         _ = try CommandRun.client([program, "hub", "create", "bench", "--data-directory", node.path])
         return node
     }

@@ -46,6 +46,14 @@ struct CommandRun {
             output: String(decoding: output, as: UTF8.self), processor: childrenProcessor() - before, seconds: seconds)
     }
 
+    /// Begins a node in a data directory. Its file of settings lies there too, and nothing reads it.
+    static func begin(_ program: String, data: String) throws {
+        let words = [
+            program, "init", "--administrator", "operator", "--config", data + "/clarion.yaml", "--data-directory", data,
+        ]
+        _ = try client(words, input: "a long password of the operator\n")
+    }
+
     /// That of all children that have ended, and of theirs.
     static func childrenProcessor() -> Double {
         var usage = rusage()

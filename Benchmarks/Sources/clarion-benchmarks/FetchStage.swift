@@ -81,6 +81,7 @@ final class FetchStage {
         _ program: String, _ port: UInt16, _ plainPort: UInt16, _ certificate: String, _ key: String, _ folder: URL
     ) throws -> ServerProcess {
         let data = folder.appending(path: "data").path
+        try CommandRun.begin(program, data: data)
         for number in 0...people {
             let role = number == 0 ? "sender" : "user"
             let words = [program, "user", "add", name(number), "--role", role, "--data-directory", data]

@@ -45,6 +45,7 @@ struct HubBenchmark {
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
         defer { try? FileManager.default.removeItem(at: folder) }
         let data = ["--data-directory", folder.path()]
+        try CommandRun.begin(program, data: folder.path)
         _ = try CommandRun.client([program, "hub", "create", "bench"] + data)
         let text = try CommandRun.client([program, "hub", "connection-string", "bench", "--host", "127.0.0.1"] + data).output
         guard let range = text.range(of: "SharedAccessKey=") else { throw CommandRun.Fault("there is no connection string") }

@@ -57,6 +57,7 @@ struct MixedBenchmark {
         ]
         defer { for service in services { service.sink.stop() } }
         let data = folder.appending(path: "data")
+        try CommandRun.begin(program, data: data.path)
         let key = try clarion("key", "create", "shop", "--scope", "send", "status", "--data-directory", data.path)
         _ = try clarion("hub", "create", "bench", "--data-directory", data.path)
         _ = try CommandRun.client([

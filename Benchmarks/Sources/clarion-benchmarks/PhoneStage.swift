@@ -40,6 +40,7 @@ final class PhoneStage {
             guard LoopbackSocket.put(port: admin, path: "/apps/" + topic, json: #"{"teamId":"LOCALTEAM0"}"#) else {
                 throw ServeBenchmark.Fault(description: "the local APNs takes no app")
             }
+            try CommandRun.begin(program, data: folder.appending(path: "data").path())
             let text = Pipe()
             text.fileHandleForWriting.write(Data((password + "\n").utf8))
             try start(["user", "add", "alice"], input: text).waitUntilExit()

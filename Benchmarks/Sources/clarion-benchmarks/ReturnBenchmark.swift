@@ -26,6 +26,7 @@ struct ReturnBenchmark {
         ])
         let data = folder.appending(path: "node")
         try FileManager.default.createDirectory(at: data, withIntermediateDirectories: true)
+        try CommandRun.begin(program, data: data.path)
         _ = try CommandRun.client([program, "hub", "create", "bench", "--data-directory", data.path])
         let node = try RunningNode(program: program, data: data, settings: [:], sink: sink, key: key)
         defer { node.server.stop() }

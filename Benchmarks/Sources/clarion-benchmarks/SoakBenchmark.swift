@@ -143,6 +143,7 @@ struct SoakStage {
         requests = folder.appending(path: "cycle.requests").path
         (port, tlsPort) = (try LoopbackSocket.freePort(), try LoopbackSocket.freePort())
         try FetchStage.picture(40_000).write(to: picture)
+        try CommandRun.begin(program, data: data.path)
         for number in 0..<Self.people {
             let words = [program, "user", "add", Self.name(number), "--role", "user", "--data-directory", data.path]
             _ = try CommandRun.client(words, input: FetchStage.password + "\n")

@@ -13,6 +13,8 @@ struct ClarionLab: AsyncParsableCommand {
         version: ClarionVersion.current,
         subcommands: [DemoCommand.self, EmulatorCommand.self, PhoneCommand.self, PhoneProcessCommand.self])
 
+    static var _errorPrefix: String { CommandLineProgram.prefix }
+
     static func main() async { await CommandLineProgram.run(Self.self) }
 
     /// The program's name in usage and error messages. `clarion` passes its own name, since the user typed that.

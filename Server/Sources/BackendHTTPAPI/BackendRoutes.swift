@@ -208,9 +208,12 @@ struct AuthenticatedRequest: Sendable {
         return id
     }
 
-    /// The number in the path, of a key, a schedule or a webhook. One that cannot exist is as unknown as one that does not.
+    /// The number in the path, of an activity, a key, a schedule or a webhook. One that cannot exist is as unknown as one that does not,
+    /// and so is another way to write one, such as `01`: each object has one path.
     func objectID() throws(ServiceError) -> Int64 {
-        guard let id = context.parameters.get("id").flatMap({ Int64($0) }), id > 0 else { throw ServiceError(.notFound) }
+        guard let text = context.parameters.get("id"), let id = Int64(text), id > 0, text == String(id) else {
+            throw ServiceError(.notFound)
+        }
         return id
     }
 

@@ -7,10 +7,10 @@ package enum CommandLineProgram {
     /// Runs the command that the arguments of this process name.
     ///
     /// A mistake in the arguments is reported with the command's usage. What a command finds out later is a sentence alone: usage
-    /// would not help with a file or an environment variable.
+    /// would not help with a file or an environment variable. Both begin with `clarion: `.
     package static func run(_ root: any ParsableCommand.Type) async {
         if let complaint = CommandLookup.complaint(about: Array(CommandLine.arguments.dropFirst()), root: root) {
-            Terminal.note("clarion: \(complaint)")
+            Terminal.note(prefix + complaint)
             root.exit(withError: ExitCode.validationFailure)
         }
         var command: any ParsableCommand
@@ -19,7 +19,7 @@ package enum CommandLineProgram {
             if var command = command as? any AsyncParsableCommand { try await command.run() } else { try command.run() }
         } catch {
             guard let complaint = complaint(about: error) else { root.exit(withError: error) }
-            Terminal.note("clarion: \(complaint.sentence)")
+            Terminal.note(prefix + complaint.sentence)
             root.exit(withError: complaint.exitCode)
         }
     }
@@ -29,9 +29,13 @@ package enum CommandLineProgram {
         switch error {
         case let error as ValidationError: (error.message, .validationFailure)
         case let fault as InputFault: (fault.sentence, fault.exitCode)
+        case let error as ServiceError: (error.sentence, .failure)
         default: nil
         }
     }
+
+    /// How a problem begins. Both programs give it to the library as well, for the problems that it reports.
+    package static let prefix = "clarion: "
 }
 
 /// Finds the command that the arguments of a command line name.
@@ -68,13 +72,11 @@ private enum CommandLookup {
 
 /// How `serve`, `demo` and `emulator` end when they cannot work.
 package enum ServiceStart {
-    /// Runs a service. An error about its storage is printed and becomes the exit code that means it; any other passes as it is.
+    /// Runs a service. An error about its storage gets the exit code that means it; any other passes as it is.
     package static func coded(_ run: () async throws -> Void) async throws {
         do { try await run() } catch let error as ServiceError {
             guard let code = exitCode(of: error.code) else { throw error }
-            // As the library prints what it does not know.
-            Terminal.note("Error: \(error)")
-            throw code
+            throw InputFault(error.sentence, code)
         }
     }
 
@@ -108,8 +110,8 @@ extension ExitCode {
     package static let tryAgain = ExitCode(75)
 }
 
-/// A file or folder that was named on the command line and cannot be used. Nothing was sent.
-package struct InputFault: Error {
+/// A file, a folder or an answer that was given on the command line and cannot be used. Nothing was sent.
+package struct InputFault: Error, Hashable {
     /// A message that says what is wrong with which file.
     package let sentence: String
     package let exitCode: ExitCode
@@ -118,4 +120,9 @@ package struct InputFault: Error {
         self.sentence = sentence
         self.exitCode = exitCode
     }
+}
+
+extension ServiceError {
+    /// What is wrong, for a person. The code is for programs, which have the exit code here.
+    package var sentence: String { detail ?? code.rawValue }
 }

@@ -8,6 +8,7 @@
 import ArgumentParser
 import LongWork
 import ServerSettings
+import ServiceErrors
 
 /// The user at the terminal: messages on standard error, and questions whose answers are not shown.
 package enum Terminal {
@@ -64,21 +65,45 @@ package enum Terminal {
         return ["y", "yes"].contains(readLine()?.lowercased())
     }
 
-    /// Asks for a password without showing it. Without a terminal it is the next line of standard input.
+    /// Asks for a line. Throws `InputFault` at the end of the input.
+    package static func ask(_ question: String) throws -> String {
+        note(question)
+        guard let line = readLine() else { throw InputFault("the input ended before an answer", .validationFailure) }
+        return line
+    }
+
+    /// Asks for a password without showing it. Without a terminal it is the next line of standard input. Throws `InputFault` at the end of
+    /// the input.
     package static func askPassword(_ question: String) throws -> SecretText {
-        let isTerminal = isatty(STDIN_FILENO) == 1
-        guard let line = isTerminal ? readHidden(question) : readLine(), !line.isEmpty else {
-            throw ValidationError("no password was given")
+        guard let line = isInteractive ? readHidden(question) : readLine() else {
+            throw InputFault("no password was given", .validationFailure)
         }
+        guard !line.isEmpty else { throw ValidationError("no password was given") }
         return SecretText(line)
     }
 
-    /// Asks twice, as one does for a new password.
-    package static func askNewPassword() throws -> SecretText {
-        let first = try askPassword("New password:")
-        guard isatty(STDIN_FILENO) == 1 else { return first }
-        guard try askPassword("Once more:") == first else { throw ValidationError("the two passwords differ") }
-        return first
+    /// Asks twice, as one does for a new password, and on a terminal again after one that does not fit. `check` throws why.
+    package static func askNewPassword(_ check: (SecretText) throws -> Void = { _ in }) throws -> SecretText {
+        try repeating {
+            let first = try askPassword("New password:")
+            try check(first)
+            guard isInteractive else { return first }
+            guard try askPassword("Once more:") == first else { throw ValidationError("the two passwords differ") }
+            return first
+        }
+    }
+
+    /// Asks again after an answer that does not fit, and says why; where no person can answer, the error passes.
+    package static func repeating<Answer>(
+        isInteractive: Bool = isInteractive, note: (String) -> Void = note, _ ask: () throws -> Answer
+    ) throws -> Answer {
+        while true {
+            do { return try ask() } catch let error as ValidationError where isInteractive {
+                note("clarion: \(error.message)")
+            } catch let error as ServiceError where isInteractive {
+                note("clarion: \(error.sentence)")
+            }
+        }
     }
 
     /// Asks when the terminal shows nothing any more: the change throws away what was typed before it.

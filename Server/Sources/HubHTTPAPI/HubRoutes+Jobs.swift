@@ -26,7 +26,7 @@ extension HubRoutes {
             let feed = HubJobDocument.feed(jobs, at: call.location, updated: call.now)
             return HubAnswer.body(feed, as: HubAnswer.feed, .jobs)
         default:
-            guard let number = call.route.id.flatMap({ Int64($0) }),
+            guard let text = call.route.id, let number = Int64(text), text == String(number),
                 let job = try await files.jobs.job(number, in: served.hub.id)
             else { throw ServiceError(.notFound, "There is no job with this id") }
             return HubAnswer.body(HubJobDocument(job, links).answer(at: call.location), as: HubAnswer.entry, .job)

@@ -162,7 +162,7 @@ public enum HubCredentialCheck {
     }
 
     /// As the setting `apns-topic` wants it.
-    private static func isBundleID(_ text: String) -> Bool {
+    public static func isBundleID(_ text: String) -> Bool {
         (1...155).contains(text.utf8.count) && text.contains(".") && (try? APNsBroadcastRules.check(app: text)) != nil
     }
 }

@@ -10,13 +10,30 @@ public struct FirstSettings: Sendable {
     /// too.
     public let variables: [String]
 
-    /// Reads settings as the command line has them, `--key value`, and behind these the environment. Paths become absolute ones, seen from
-    /// `directory`: the server may start elsewhere. `dataDirectory` holds where none is given. Throws every problem in one error.
+    /// What a person answered to the question for a setting.
+    public struct Answer: Hashable, Sendable {
+        let key: String
+        let question: String
+        let text: String
+
+        /// Creates an answer. A problem with it names the question.
+        public init(for key: String, to question: String, _ text: String) {
+            (self.key, self.question, self.text) = (key, question, text)
+        }
+    }
+
+    /// Reads settings as the command line has them, `--key value`, answers for those that are not given there, and behind these the
+    /// environment. Paths become absolute ones, seen from `directory`: the server may start elsewhere. `dataDirectory` holds where none is
+    /// given. Throws every problem in one error.
     public init(
-        arguments: [String], environment: [String: String], directory: String, dataDirectory: String, system: SettingsEnvironment
+        arguments: [String], answers: [Answer] = [], environment: [String: String], directory: String, dataDirectory: String,
+        system: SettingsEnvironment
     ) throws(SettingsError) {
         let declarations = SettingCatalog.all.map(\.declaration)
         var given = SettingSource(arguments: arguments, declarations: declarations)
+        for answer in answers where given.entries[answer.key] == nil {
+            given.entries[answer.key] = SettingSource.Entry(texts: [answer.text], origin: .answer(question: answer.question))
+        }
         let ambient = SettingSource(environment: environment, declarations: declarations, readText: system.readText)
         for declaration in declarations where declaration.isPath {
             let texts = given.entries[declaration.key]?.texts ?? []

@@ -27,6 +27,8 @@ struct SettingSource: Sendable {
 enum SettingOrigin: Hashable, Sendable, CustomStringConvertible {
     case commandLine(String)
     case environment(String)
+    /// What a person answered to a question.
+    case answer(question: String)
     case file(path: String, line: Int?)
     case standard
 
@@ -34,6 +36,7 @@ enum SettingOrigin: Hashable, Sendable, CustomStringConvertible {
         switch self {
         case .commandLine(let argument): "command line \(argument)"
         case .environment(let name): "environment \(name)"
+        case .answer(let question): "the answer to \"\(question)\""
         case .file(let path, let line): line.map { "\(path) line \($0)" } ?? path
         case .standard: "default"
         }

@@ -44,10 +44,10 @@ extension SettingsEnvironment {
 
     /// The text of a file. A file of more than a megabyte is refused: nothing that is a setting is that large.
     @Sendable private static func readSmallFile(_ path: String) throws -> String {
-        if let fault = SettingFileFault(opening: path) { throw fault }
-        guard let data = FileManager.default.contents(atPath: path) else { throw SettingFileFault.noFile }
-        guard data.count <= 1_000_000 else { throw SettingFileFault.tooLarge }
-        guard let text = String(validating: data, as: UTF8.self) else { throw SettingFileFault.notText }
+        if let fault = NamedFileFault(opening: path) { throw fault }
+        guard let data = FileManager.default.contents(atPath: path) else { throw NamedFileFault.noFile }
+        guard data.count <= 1_000_000 else { throw NamedFileFault.tooLarge }
+        guard let text = String(validating: data, as: UTF8.self) else { throw NamedFileFault.notText }
         return text
     }
 
@@ -73,25 +73,29 @@ extension SettingsEnvironment {
     }
 }
 
-/// Why a file that a setting names cannot be used, as the end of the sentence "PATH cannot be read: ".
-enum SettingFileFault: String, Error, CustomStringConvertible {
+/// Why a file that a setting or an argument names cannot be used, as the end of the sentence "PATH cannot be read: ".
+package enum NamedFileFault: String, Error, CustomStringConvertible {
     case missing = "there is no such file"
     case notAllowed = "this user may not read it"
+    case folder = "it is a folder"
     case noFile = "it is no file"
     case tooLarge = "it is larger than a megabyte"
     case notText = "it is not UTF-8 text"
 
-    var description: String { rawValue }
+    package var description: String { rawValue }
 
     /// Why the file cannot be opened; `nil` when it can. Only an attempt shows it: a folder of the path may be inaccessible as well.
-    init?(opening path: String) {
+    package init?(opening path: String) {
         // Without waiting, or a named pipe would hold the start.
         let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
-        guard descriptor < 0 else {
-            close(descriptor)
-            return nil
+        guard descriptor >= 0 else {
+            self.init(errorNumber: errno)
+            return
         }
-        self.init(errorNumber: errno)
+        defer { close(descriptor) }
+        var status = stat()
+        guard fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFDIR else { return nil }
+        self = .folder
     }
 
     /// The fault behind an error number of `open`.

@@ -48,18 +48,18 @@ package struct NodeStorage: Sendable {
     /// The files of jobs; only a server has them open.
     package let containers: (any ContainerStore)?
 
-    /// Opens the storage, creating the data directory if it is absent. The server brings the schema up to date; a command
-    /// refuses one that is not, unless there is none yet.
+    /// Opens the storage. The server brings the schema up to date, and begins where there is none; a command refuses both, and what
+    /// begins a node the first.
     ///
     /// Throws `ServiceError` with a sentence for the operator: a directory that cannot be made, a second server on the same
-    /// file, a database of a newer version, or one that cannot be reached.
+    /// file, a database of a newer version, one that cannot be reached, or for a command `notFound` where no node has been.
     ///
     /// With `metrics` the operations of the database are timed there. `migrator` knows the steps of the program.
     package static func open(
         _ settings: Settings, access: NodeDatabase.Access, clock: any ServiceClock, metrics: (any MetricsFactory)? = nil,
         migrator: SchemaMigrator = SchemaMigrator()
     ) async throws -> NodeStorage {
-        try requireWholeRows(settings)
+        if access == .command { try requireData(settings) } else { try requireWholeRows(settings) }
         let opened = try NodeDatabase.open(settings, access)
         let database = metrics.map { MeasuredDatabase(opened, clock: clock, factory: $0) } ?? opened
         do {
@@ -137,13 +137,10 @@ package struct NodeStorage: Sendable {
         return try await NodeDatabase.retryingAtStart(settings, clock) { try await BucketOwner(database, settings) }
     }
 
-    /// Throws `notFound` where no node has been: a command with a mistyped directory must not find an empty one there.
+    /// Throws `notFound` where there is no database file: a command with a mistyped directory must not find an empty one there. Only looks.
     package static func requireData(_ settings: Settings) throws {
         try requireWholeRows(settings)
-        guard !hasDatabase(settings) else { return }
-        throw ServiceError(
-            .notFound,
-            "there is no node's data in \(settings.dataDirectory); is data-directory right? `clarion serve` begins there")
+        guard hasDatabase(settings) else { throw NodeDatabase.noNode(settings) }
     }
 
     /// Throws where the database would begin without rows that lie beside it: in a file that is still to be moved, or that was moved
@@ -159,11 +156,11 @@ package struct NodeStorage: Sendable {
         settings.database != nil || FileManager.default.fileExists(atPath: settings.dataDirectory + "/clarion.sqlite")
     }
 
-    /// Opens the storage for the length of a command.
+    /// Opens the storage for the length of a command, which may begin the node or needs one.
     package static func during<Result: Sendable>(
-        command settings: Settings, _ body: (NodeStorage) async throws -> Result
+        command settings: Settings, mayBegin: Bool = false, _ body: (NodeStorage) async throws -> Result
     ) async throws -> Result {
-        let storage = try await open(settings, access: .command, clock: .system)
+        let storage = try await open(settings, access: mayBegin ? .beginning : .command, clock: .system)
         do {
             let result = try await body(storage)
             await storage.close()
@@ -180,19 +177,18 @@ package struct NodeStorage: Sendable {
         try? database.close()
     }
 
-    /// Brings the schema up to date and nothing else; returns its number before and after. Throws `notFound` where there is no
-    /// database file: a mistyped directory is no place for a new node.
+    /// Brings the schema up to date and nothing else; returns its number before and after. Throws `notFound` where no node has been: a
+    /// mistyped place is none for a new one.
     package static func upgrade(
         _ settings: Settings, clock: any ServiceClock, progress: WorkProgress,
         migrator: SchemaMigrator = SchemaMigrator()
     ) async throws -> (from: Int, to: Int) {
-        try requireWholeRows(settings)
-        guard hasDatabase(settings) else {
-            throw ServiceError(.notFound, "there is no database in \(settings.dataDirectory); `clarion serve` begins one")
-        }
-        let database = try NodeDatabase.open(settings, .server)
+        try requireData(settings)
+        // The lock of a server is that of a file. Elsewhere not even a folder is needed.
+        let database = try NodeDatabase.open(settings, settings.database == nil ? .server : .command)
         defer { try? database.close() }
         return try await NodeDatabase.explained(settings) {
+            guard try await NodeDatabase.holdsNode(database) else { throw NodeDatabase.noNode(settings) }
             let before = try await SchemaMigrator.version(of: database)
             let steps = try await SchemaTakeover(database: database, clock: clock, migrator: migrator, progress: progress).run()
             return (before, steps.last ?? before)

@@ -35,7 +35,7 @@ struct ActivityCommand: AsyncParsableCommand {
     struct Start: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
             abstract: "Start a Live Activity on the devices of an audience.",
-            discussion: "Prints its id, by which it is changed and ended.")
+            discussion: "Prints its id alone on standard output: `clarion activity update` and `end` take it.")
 
         @OptionGroup var server: ServerArguments
 
@@ -89,8 +89,11 @@ struct ActivityCommand: AsyncParsableCommand {
             if channel == "new" { request.delivery = "channel" }
             try await server.client().use { [request] client in
                 let answer = try await client.start(request, idempotencyKey: idempotencyKey)
+                if json { return print(try JSONOutput.text(of: answer)) }
+                // The id alone on standard output, so that a script can take it; the rest is a note.
                 let channel = answer.apnsChannel.map { " on channel \($0)" } ?? ""
-                print(json ? try JSONOutput.text(of: answer) : "activity \(answer.id)\(channel)")
+                Terminal.note("started \(answer.attributesType)\(channel) for \(answer.audience)")
+                print(answer.id)
             }
         }
     }
@@ -117,18 +120,16 @@ struct ActivityCommand: AsyncParsableCommand {
                 "When it counts as out of date unless a change came, or never. Default: as it was.", valueName: "moment"))
         var staleAt: String?
 
+        @Flag(help: "Print JSON.")
+        var json = false
+
         func run() async throws {
             var change = ActivityChange(state: try JSONArgument.object(state, "--state"))
             (change.alert, change.priority) = (alert.alert, priority)
-            if let staleAt, staleAt != "never" { change.staleAt = try JSONArgument.moment(staleAt, "--stale-at") }
+            if let staleAt { change.staleAt = .some(staleAt == "never" ? nil : try JSONArgument.moment(staleAt, "--stale-at")) }
             try await server.client().use { [change] client in
-                var change = change
-                // A change without it removes the moment, and one that has passed is refused.
-                if staleAt == nil, let moment = try await client.activity(id).staleAt, moment > SystemClock().now {
-                    change.staleAt = moment
-                }
                 let answer = try await client.change(id, change)
-                print("revision \(answer.revision)")
+                print(json ? try JSONOutput.text(of: answer) : "changed \(id), revision \(answer.revision)")
             }
         }
     }

@@ -23,6 +23,8 @@ struct Clarion: AsyncParsableCommand {
             ContentCommand.self, DoctorCommand.self, InitCommand.self, VersionCommand.self,
         ])
 
+    static var _errorPrefix: String { CommandLineProgram.prefix }
+
     static func main() async {
         if let command = LabProgram.command(in: Array(CommandLine.arguments.dropFirst())) {
             let problem = LabProgram(beside: OwnExecutable.path).run(command, arguments: CommandLine.arguments)

@@ -183,17 +183,4 @@ struct NodeArguments: ParsableArguments {
         let arguments = try SettingsArguments.parse(override + (path.map { ["--config", $0] } ?? []))
         return try arguments.load()
     }
-
-    /// Does what may begin a node, and says so where it did, even if it came to nothing else: the directory may be a mistyped one.
-    func beginning(_ work: (Settings) async throws -> Void) async throws {
-        let settings = try self.settings()
-        let file = settings.dataDirectory + "/clarion.sqlite"
-        let mayBegin = settings.database == nil && !FileManager.default.fileExists(atPath: file)
-        defer {
-            if mayBegin, FileManager.default.fileExists(atPath: file) {
-                Terminal.note("A new node was begun in \(settings.dataDirectory)")
-            }
-        }
-        try await work(settings)
-    }
 }

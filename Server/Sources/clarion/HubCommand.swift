@@ -69,11 +69,9 @@ private struct HubCreateCommand: AsyncParsableCommand {
         let details = HubDetails(
             userMetadata: metadata, registrationLifetime: registrationDays.map { .seconds($0 * 86_400) },
             allowsProtectedTags: allowProtectedTags)
-        try await node.beginning { settings in
-            let hub = try await HubAdministration(settings: settings).create(name, details: details)
-            let words = "created hub \(name); clarion hub connection-string \(name) --host … prints what clients need"
-            print(json ? try JSONOutput.text(of: HubDocument(hub)) : words)
-        }
+        let hub = try await node.hubs().create(name, details: details)
+        let words = "created hub \(name); clarion hub connection-string \(name) --host … prints what clients need"
+        print(json ? try JSONOutput.text(of: HubDocument(hub)) : words)
     }
 }
 

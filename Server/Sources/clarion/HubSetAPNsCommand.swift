@@ -1,6 +1,8 @@
 import ArgumentParser
 import CommandLineSupport
 import PushHub
+import ServerOperations
+import ServiceErrors
 
 struct HubSetAPNsCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
@@ -44,12 +46,31 @@ struct HubSetAPNsCommand: AsyncParsableCommand {
         guard keyPath == nil || (keyID != nil && teamID != nil && topic != nil) else {
             throw ValidationError("a signing key needs --key-id, --team-id and --topic")
         }
+        for (option, id) in [("--key-id", keyID), ("--team-id", teamID)] where id.map(Self.isIdentifier) == false {
+            throw ValidationError("\(option) has ten letters and digits")
+        }
+        guard topic.map(HubAdministration.isBundleID) ?? true else {
+            throw ValidationError("--topic is a bundle id such as com.example.app")
+        }
     }
 
     func run() async throws {
         let hubs = try node.hubs()
-        try await hubs.setCredential(remove ? .remove(.apns) : .set(.apns(credential())), of: name)
+        try await hubs.setCredential(remove ? .remove(.apns) : .set(.apns(checkedCredential())), of: name)
         print(remove ? "hub \(name) uses the node's credential" : "hub \(name) has a credential of its own")
+    }
+
+    /// The words are checked by now, so what is wrong is the file.
+    private func checkedCredential() throws -> HubAPNsCredential {
+        let credential = try credential()
+        do throws(ServiceError) { try HubAdministration.check(.apns(credential)) } catch {
+            throw InputFault("\(keyPath ?? certificatePath ?? ""): \(error.sentence)", .badInput)
+        }
+        return credential
+    }
+
+    private static func isIdentifier(_ text: String) -> Bool {
+        text.utf8.count == 10 && text.allSatisfy { $0.isASCII && ($0.isLetter || $0.isNumber) }
     }
 
     private func credential() throws -> HubAPNsCredential {

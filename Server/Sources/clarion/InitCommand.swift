@@ -25,7 +25,7 @@ struct InitCommand: AsyncParsableCommand {
         commandName: "init", abstract: "Begin a node: write its settings, and make its first administrator and key.",
         discussion: """
             On a terminal it asks for what matters and was not given. The administrator's password is asked for, or read from standard \
-            input. Nothing is written before every setting fits. Root begins a node in /var/lib/clarion with its settings in \
+            input. Nothing is written before all that was given fits. Root begins a node in /var/lib/clarion with its settings in \
             \(SettingsLoader.standardPath); another user begins one in the current directory. Root works as the owner of the data directory.
 
             Settings that are given go into the file:
@@ -44,6 +44,17 @@ struct InitCommand: AsyncParsableCommand {
     @Argument(parsing: .allUnrecognized, help: ArgumentHelp("Settings, as --name value.", valueName: "settings"))
     var settings: [String] = []
 
+    func validate() throws {
+        guard administrator.map(UserAdministration.isPerson) ?? true else {
+            throw ValidationError("--administrator: \(Self.nameRule)")
+        }
+        do throws(ServiceError) { try UserAdministration.check(keyRequest) } catch {
+            throw ValidationError("--key: \(error.sentence)")
+        }
+    }
+
+    private var keyRequest: ServiceKeyRequest { ServiceKeyRequest(name: key, scopes: ["send", "status"]) }
+
     func run() async throws {
         let isRoot = geteuid() == 0
         let environment = ProcessInfo.processInfo.environment
@@ -51,23 +62,33 @@ struct InitCommand: AsyncParsableCommand {
         let file = NewSettingsFile(path: Self.absolute(path ?? environment["CLARION_CONFIG"] ?? standard))
         try file.requireNone()
         let first = try first(isRoot: isRoot, environment)
-        let owner = try NodeOwner(ofDataDirectory: first.settings.dataDirectory)
+        let users = UserAdministration(settings: first.settings)
         let name = try administrator ?? Self.askName()
-        Terminal.note("The password of the administrator \(name), of 12 characters or more")
-        let password = try Terminal.askNewPassword()
+        Terminal.note("The password of the administrator \(name), of \(users.minimumPasswordLength) characters or more")
+        let password = try Terminal.askNewPassword { try users.check($0, of: name) }
 
-        // The file gets its name last: until then the command can be repeated.
+        // All that was typed fits by now. The file gets its name last: until then the command can be repeated.
+        let owner = try NodeOwner(ofDataDirectory: first.settings.dataDirectory)
         try file.write(first.text, readableBy: owner)
         let made: ServiceKeyAnswer
         do {
             made = try await NodeOwner.acting(as: owner) {
-                try await UserAdministration(settings: first.settings).begin(
-                    administrator: name, password: password, key: ServiceKeyRequest(name: key, scopes: ["send", "status"]))
+                try await users.begin(administrator: name, password: password, key: keyRequest)
             }
         } catch {
             file.discard()
             throw error
         }
+        try show(made, of: name, first, file)
+        Terminal.note("What the doctor says:\n")
+        try await NodeOwner.acting(as: owner) { try await Self.examine(file.path) }
+        print("\nNext: clarion serve --config \(file.path)")
+    }
+
+    /// Gives the file its name and prints what was made.
+    private func show(
+        _ made: ServiceKeyAnswer, of name: UserName, _ first: FirstSettings, _ file: NewSettingsFile
+    ) throws {
         print("data           \(first.settings.dataDirectory)")
         print("administrator  \(name)")
         Terminal.say("key \(key)".padding(toLength: max(15, key.count + 5), withPad: " ", startingAt: 0) + (made.key ?? ""))
@@ -78,57 +99,63 @@ struct InitCommand: AsyncParsableCommand {
             Terminal.note(
                 "The server needs these variables too, which are not in the file: \(first.variables.joined(separator: ", "))")
         }
-        Terminal.note("What the doctor says:\n")
-        try await NodeOwner.acting(as: owner) { try await Self.examine(file.path) }
-        print("\nNext: clarion serve --config \(file.path)")
     }
 
-    /// The settings that were given, and the answers to what was not.
+    /// The settings that were given, and the answers to what was not. On a terminal the questions that a problem names are asked again.
     private func first(isRoot: Bool, _ environment: [String: String]) throws -> FirstSettings {
-        var arguments = settings
-        func isGiven(_ key: String) -> Bool {
-            arguments.contains { $0 == "--\(key)" || $0.hasPrefix("--\(key)=") }
-                || environment["CLARION_" + key.uppercased().replacing("-", with: "_")] != nil
-        }
-        if Terminal.isInteractive {
-            for (key, question) in Self.questions where !isGiven(key) {
-                Terminal.note(question)
-                if let answer = readLine(), !answer.isEmpty { arguments += ["--\(key)", answer] }
+        let open = Terminal.isInteractive ? Self.questions.filter { !isGiven($0.key, environment) } : []
+        var (due, answers) = (open, [String: String]())
+        while true {
+            for (key, question, otherwise) in due { answers[key] = try Terminal.ask("\(question) \(otherwise)") }
+            let given = open.compactMap { key, question, _ in
+                answers[key].flatMap { $0.isEmpty ? nil : FirstSettings.Answer(for: key, to: question, $0) }
+            }
+            do throws(SettingsError) {
+                return try FirstSettings(
+                    arguments: settings, answers: given, environment: environment,
+                    directory: FileManager.default.currentDirectoryPath,
+                    dataDirectory: isRoot ? "/var/lib/clarion" : Self.absolute("clarion-data"), system: .server)
+            } catch {
+                Terminal.note("clarion: \(error)")
+                due = open.filter { question in error.problems.contains { "\($0)".contains(question.key) } }
+                if due.isEmpty { throw ExitCode.badSettings }
             }
         }
-        do throws(SettingsError) {
-            return try FirstSettings(
-                arguments: arguments, environment: environment, directory: FileManager.default.currentDirectoryPath,
-                dataDirectory: isRoot ? "/var/lib/clarion" : Self.absolute("clarion-data"), system: .server)
-        } catch {
-            Terminal.note("clarion: \(error)")
-            throw ExitCode.badSettings
-        }
     }
 
-    private static let questions = [
-        ("apns-key-path", "Where is the signing key (.p8) from Apple's developer site? Empty for later."),
-        ("apns-key-id", "The id of that key, 10 characters. Empty for later."),
-        ("apns-team-id", "The id of your team, 10 characters. Empty for later."),
-        ("apns-topic", "The bundle id of your app. Empty for later."),
+    private func isGiven(_ key: String, _ environment: [String: String]) -> Bool {
+        settings.contains { $0 == "--\(key)" || $0.hasPrefix("--\(key)=") }
+            || environment["CLARION_" + key.uppercased().replacing("-", with: "_")] != nil
+    }
+
+    private static let questions: [(key: String, question: String, otherwise: String)] = [
+        ("apns-key-path", "Where is the signing key (.p8) from Apple's developer site?", "Empty for later."),
+        ("apns-key-id", "The id of that key, 10 characters.", "Empty for later."),
+        ("apns-team-id", "The id of your team, 10 characters.", "Empty for later."),
+        ("apns-topic", "The bundle id of your app.", "Empty for later."),
         (
-            "tls-certificate-path",
-            "Where is the certificate chain for HTTPS? Empty when a proxy has it, or for this machine alone."
+            "tls-certificate-path", "Where is the certificate chain for HTTPS?",
+            "Empty when a proxy has it, or for this machine alone."
         ),
-        ("tls-key-path", "Where is the private key of that certificate? Empty for none."),
-        ("tls-listen-port", "The port for HTTPS, such as 8443. Empty for none."),
-        ("public-url", "The address under which phones reach the server, such as https://push.example.com. Empty for later."),
+        ("tls-key-path", "Where is the private key of that certificate?", "Empty for none."),
+        ("tls-listen-port", "The port for HTTPS, such as 8443.", "Empty for none."),
+        (
+            "public-url", "The address under which phones reach the server, such as https://push.example.com.",
+            "Empty for later."
+        ),
     ]
+
+    private static let nameRule = "the name of a user has 1 to 64 of A-Z a-z 0-9 _ @ . - and does not begin with @"
 
     private static func askName() throws -> UserName {
         guard Terminal.isInteractive else {
             throw ValidationError("--administrator: the name of the first administrator is missing")
         }
-        Terminal.note("The name of the first administrator:")
-        guard let name = readLine().flatMap({ UserName($0) }) else {
-            throw ValidationError("the name of a user has 1 to 64 of A-Z a-z 0-9 _ @ . -")
+        return try Terminal.repeating {
+            guard let name = UserName(try Terminal.ask("The name of the first administrator:")), UserAdministration.isPerson(name)
+            else { throw ValidationError(nameRule) }
+            return name
         }
-        return name
     }
 
     private static func absolute(_ path: String) -> String {

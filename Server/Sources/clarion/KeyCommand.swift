@@ -49,9 +49,7 @@ private struct KeyCreateCommand: AsyncParsableCommand {
         let request = ServiceKeyRequest(
             name: name, scopes: scope, expiresAt: SystemClock().now + .seconds(days * 86_400), networks: network,
             requestsPerMinute: requestsPerMinute)
-        try await node.beginning { settings in
-            try KeyOutput.show(try await UserAdministration(settings: settings).createKey(request), json: json)
-        }
+        try KeyOutput.show(try await node.users().createKey(request), json: json)
     }
 }
 

@@ -58,9 +58,7 @@ extension SendNotificationCommand {
     private var pinnedKeys: [SealingDirectory.Key]? {
         get throws {
             guard let keys else { return nil }
-            guard let data = try? Data(contentsOf: URL(filePath: keys)) else {
-                throw InputFault("\(keys) cannot be read", .noInput)
-            }
+            let data = try ContentInput.read(keys)
             do {
                 return try JSONDecoder().decode([SealingDirectory.Key].self, from: data)
             } catch let error as DecodingError {

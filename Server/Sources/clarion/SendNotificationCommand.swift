@@ -1,8 +1,12 @@
 import ArgumentParser
 import CommandLineSupport
-// FileHandle is in no smaller part of it.
-import Foundation
 import RichPushModel
+
+#if canImport(FoundationEssentials)
+    import FoundationEssentials
+#else
+    import Foundation
+#endif
 
 struct SendNotificationCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
@@ -274,42 +278,5 @@ extension DecodingError {
     private static func path(_ keys: [any CodingKey]) -> String {
         let path = keys.map { key in key.intValue.map { "[\($0)]" } ?? ".\(key.stringValue)" }.joined()
         return path.isEmpty ? "" : path + ": "
-    }
-}
-
-/// The bytes of a file that was named on the command line; `-` is standard input.
-enum ContentInput {
-    /// More than every server takes by default, so that a pipe without an end is noticed.
-    private static let pipeLimit = 1 << 30
-
-    /// Maps a file, or reads standard input to its end. Throws when there is nothing, or more than the limit or 1 GiB from a pipe.
-    static func read(_ path: String, limit: Int = .max) throws(InputFault) -> Data {
-        let content: Data
-        do {
-            content = try path == "-" ? piped() : Data(contentsOf: URL(filePath: path), options: .alwaysMapped)
-        } catch let fault as InputFault {
-            throw fault
-        } catch {
-            throw InputFault("\(path == "-" ? "standard input" : path) cannot be read", .noInput)
-        }
-        guard !content.isEmpty else { throw InputFault("\(path == "-" ? "standard input" : path) is empty", .badInput) }
-        guard content.count <= limit else { throw InputFault("\(path) has more than \(limit) bytes", .badInput) }
-        return content
-    }
-
-    /// The name without its folders; standard input has none of its own.
-    static func name(of path: String) -> String {
-        path == "-" ? "content" : path.split(separator: "/").last.map(String.init) ?? "content"
-    }
-
-    private static func piped() throws -> Data {
-        var content = Data()
-        while let piece = try FileHandle.standardInput.read(upToCount: 1 << 20), !piece.isEmpty {
-            content.append(piece)
-            guard content.count <= pipeLimit else {
-                throw InputFault("standard input holds more than 1 GiB; name a file instead", .badInput)
-            }
-        }
-        return content
     }
 }

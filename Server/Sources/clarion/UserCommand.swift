@@ -43,9 +43,9 @@ private struct UserAddCommand: AsyncParsableCommand {
     @OptionGroup var node: NodeArguments
 
     func run() async throws {
-        try await node.beginning { settings in
-            try await UserAdministration(settings: settings).add(name, password: Terminal.askNewPassword(), role: role)
-        }
+        let users = try node.users()
+        try users.requireNode()
+        try await users.add(name, password: Terminal.askNewPassword { try users.check($0, of: name) }, role: role)
         print("added \(name)")
     }
 }
@@ -120,7 +120,8 @@ private struct UserPasswordCommand: AsyncParsableCommand {
 
     func run() async throws {
         let users = try node.users()
-        try await users.setPassword(Terminal.askNewPassword(), of: name)
+        try users.requireNode()
+        try await users.setPassword(Terminal.askNewPassword { try users.check($0, of: name) }, of: name)
         print("changed the password of \(name)")
     }
 }

@@ -23,11 +23,13 @@ struct WebPushKeyCommand: ParsableCommand {
         }
         let words = String(decoding: try ContentInput.read(show), as: UTF8.self).split(whereSeparator: \.isWhitespace)
         guard !words.isEmpty else { throw InputFault("\(show) holds no key", .badInput) }
-        for (number, word) in words.enumerated() {
+        // All before the first is printed: a list that ends early would pass for the whole one.
+        let keys = try words.enumerated().map { number, word in
             guard let key = VAPIDKey(privateText: word) else {
                 throw InputFault("\(show): word \(number + 1) is no key of 43 letters of Base64", .badInput)
             }
-            Terminal.say(key.publicText)
+            return key.publicText
         }
+        for key in keys { Terminal.say(key) }
     }
 }

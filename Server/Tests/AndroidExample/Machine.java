@@ -43,9 +43,9 @@ final class Machine implements AutoCloseable {
         administration = emulator.group(2);
         // As it comes, it offers the server another protocol with each first request of a connection.
         client = HttpClient.newHttpClient();
+        serve();
         Process made = builder("key", "create", "test", "--scope", "send", "status", "sign-in", "devices", "users").start();
         key = new String(made.getInputStream().readAllBytes()).trim();
-        serve();
     }
 
     void serve() throws Exception {

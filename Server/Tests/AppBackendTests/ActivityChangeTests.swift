@@ -34,13 +34,47 @@ struct ActivityChangeTests {
         let (alice, activity) = try await scene.following()
         try await scene.pass(seconds: 2)
         var change = ActivityChange()
-        if isMoment { change.staleAt = scene.test.clock.now + .seconds(600) } else { change.relevance = 80 }
+        let moment = scene.test.clock.now + .seconds(600)
+        if isMoment { change.staleAt = moment } else { change.relevance = 80 }
         let status = try await scene.backend.changeActivity(activity.id, change, for: scene.shop)
         #expect(status.revision == 2)
-        #expect(status.staleAt == change.staleAt)
+        #expect(status.staleAt == (isMoment ? moment : nil))
         try await scene.pass(seconds: 2)
         #expect(alice.shown[activity.id]?.revision == 2)
         #expect(alice.shown[activity.id]?.stage == "packed")
+    }
+
+    @Test("a change leaves the moment and the relevance that it does not name, and each is removed alone")
+    func keptAndRemoved() async throws {
+        let scene = try await ActivityScene()
+        let moment = scene.test.clock.now + .seconds(600)
+        let id = try await scene.start { ($0.staleAt, $0.relevance) = (moment, 80) }.id
+        func after(_ change: (inout ActivityChange) -> Void) async throws -> ActivityContent? {
+            var wish = ActivityChange()
+            change(&wish)
+            _ = try await scene.backend.changeActivity(id, wish, for: scene.shop)
+            return try await scene.backend.parts.store.activity(id)?.draft.content
+        }
+        let restated = try await after { $0.state = .object(["stage": .text("near")]) }
+        #expect(restated?.staleAt == moment && restated?.relevance == 80)
+        let weighed = try await after { $0.relevance = 20 }
+        #expect(weighed?.staleAt == moment && weighed?.relevance == 20)
+        let timeless = try await after { $0.staleAt = .some(nil) }
+        #expect(timeless?.staleAt == nil && timeless?.relevance == 20)
+        let plain = try await after { $0.relevance = .some(nil) }
+        #expect(plain?.relevance == nil)
+        #expect(plain?.state == .object(["stage": .text("near")]))
+    }
+
+    @Test("a moment that has passed goes with the next change, and an end has none")
+    func passedMoment() async throws {
+        let scene = try await ActivityScene()
+        let now = scene.test.clock.now
+        let passing = try await scene.start { $0.staleAt = now + .seconds(5) }.id
+        let ending = try await scene.start { $0.staleAt = now + .seconds(600) }.id
+        try await scene.pass(seconds: 5)
+        #expect(try await scene.change(passing, stage: "near").staleAt == nil)
+        #expect(try await scene.change(ending, stage: "delivered") { $0.end = true }.staleAt == nil)
     }
 
     @Test("a change that says nothing is refused")

@@ -10,10 +10,10 @@ struct ServiceStartTests {
         "a folder or database that cannot be used, or that another process holds, ends with 73",
         arguments: [ServiceErrorCode.storageUnavailable, .conflict])
     func storage(code: ServiceErrorCode) async {
-        let exit = await #expect(throws: ExitCode.self) {
+        await #expect(throws: InputFault("another server uses it", .cannotCreate)) {
             try await ServiceStart.coded { throw ServiceError(code, "another server uses it") }
         }
-        #expect(exit?.rawValue == 73)
+        #expect(ExitCode.cannotCreate.rawValue == 73)
     }
 
     @Test("any other error passes as it is")
@@ -33,5 +33,13 @@ struct CommandEndTests {
         #expect(CommandLineProgram.complaint(about: InputFault("a.json is empty", .badInput))?.exitCode.rawValue == 65)
         #expect(CommandLineProgram.complaint(about: ValidationError("give a file"))?.exitCode.rawValue == 64)
         #expect(CommandLineProgram.complaint(about: ExitCode.noPermission) == nil)
+    }
+
+    @Test("a refusal of the server's code ends with 1 and its sentence, without the code for programs")
+    func refusals() {
+        let refusal = CommandLineProgram.complaint(about: ServiceError(.invalidField, "password: it has at least 12 characters"))
+        #expect(refusal?.sentence == "password: it has at least 12 characters")
+        #expect(refusal?.exitCode.rawValue == 1)
+        #expect(CommandLineProgram.complaint(about: ServiceError(.notFound))?.sentence == "not-found")
     }
 }

@@ -20,7 +20,10 @@ PASSWORD = "a long password of the operator"
 ANSWERS = [
     ("Where is the signing key", ""), ("The id of that key", ""), ("The id of your team", ""), ("The bundle id", ""),
     ("certificate chain for HTTPS", ""), ("private key of that certificate", ""), ("The port for HTTPS", ""),
-    ("address under which phones", ""), ("name of the first administrator", "ops"), ("New password:", PASSWORD), ("Once more:", PASSWORD),
+    # What does not fit is asked for again.
+    ("address under which phones", "push.example.com"), ('the answer to "The address under which phones', ""),
+    ("name of the first administrator", "o p s"), ("name of the first administrator", "ops"), ("New password:", "short"),
+    ("New password:", PASSWORD), ("Once more:", PASSWORD + "!"), ("New password:", PASSWORD), ("Once more:", PASSWORD),
 ]
 PICTURE = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNkYPj/HwADBwIAMCbHYQAAAABJRU5ErkJggg=="
 

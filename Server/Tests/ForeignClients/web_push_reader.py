@@ -95,6 +95,7 @@ class Server:
             print(self.key, file=file, flush=True)
             shown = subprocess.run([program, "web-push-key", "--show", file.name], check=True, capture_output=True, text=True)
         assert shown.stdout.strip() == self.public_key, "another public half is shown than was made"
+        self.command("init", "--administrator", "operator", "--config", self.folder + ".yaml", input="a long password of the operator\n")
         self.command("hub", "create", "web")
         connection = re.search(r"Endpoint=\S+", self.command("hub", "connection-string", "web", "--host", "127.0.0.1"))[0]
         parts = dict(part.split("=", 1) for part in connection.split(";") if part)

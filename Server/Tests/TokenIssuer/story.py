@@ -113,10 +113,10 @@ class Stage:
             "CLARION_APNS_HOST": "127.0.0.1", "CLARION_APNS_TRUST_ROOTS_PATH": f"{folder}/apns/authority.pem",
             "CLARION_APNS_PORT": apns.printed(r"on https://[^ ]*:(\d+),"),
         }
+        self.serve()
         made = subprocess.run([self.clarion, "key", "create", "shop", "--scope", "send", "status"], check=True, timeout=60,
                               env={**os.environ, **self.settings}, stdout=subprocess.PIPE, text=True)
         self.key = made.stdout.strip()
-        self.serve()
 
     def start(self, name, *arguments, settings=None):
         program = Program(os.path.join(self.folder, name + ".log"), arguments, settings)

@@ -83,7 +83,7 @@ struct PhoneCommand: AsyncParsableCommand {
         let (address, signIn) = try signIn()
         let device = device ?? Self.device(of: signIn)
         let folder = URL(filePath: directory ?? ".phone/" + device).absoluteURL
-        let held = try hold(folder)
+        let held = try PhoneFolder(folder)
         defer { withExtendedLifetime(held) {} }
         let client = AsyncHTTPTransport.makeClient()
         let result: Result<Void, any Error>
@@ -106,24 +106,10 @@ struct PhoneCommand: AsyncParsableCommand {
             return (address, .password(user, password))
         }
         let address = try server.serverAddress()
-        let token = try noting {
-            guard let text = try? String(contentsOfFile: tokenPath, encoding: .utf8) else {
-                throw InputFault("\(tokenPath) cannot be read", .noInput)
-            }
-            let words = text.split(whereSeparator: \.isWhitespace)
-            guard words.count == 1 else { throw InputFault("\(tokenPath) holds no token", .badInput) }
-            return String(words[0])
-        }
-        return (address, .token(SecretText(token)))
-    }
-
-    private func hold(_ folder: URL) throws -> PhoneFolder { try noting { try PhoneFolder(folder) } }
-
-    private func noting<Result>(_ work: () throws -> Result) throws -> Result {
-        do { return try work() } catch let fault as InputFault {
-            Terminal.note("clarion: \(fault.sentence)")
-            throw fault.exitCode
-        }
+        let text = String(decoding: try ContentInput.read(tokenPath, limit: 10_000), as: UTF8.self)
+        let words = text.split(whereSeparator: \.isWhitespace)
+        guard words.count == 1 else { throw InputFault("\(tokenPath) holds no token", .badInput) }
+        return (address, .token(SecretText(String(words[0]))))
     }
 
     private static func isOfName(_ byte: UInt8) -> Bool {

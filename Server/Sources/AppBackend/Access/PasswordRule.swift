@@ -5,12 +5,15 @@ import SharedAccess
 /// Which passwords may be set. Passwords that are stored already stay valid.
 ///
 /// Length and a look at common passwords, as NIST SP 800-63B (5.1.1.2) asks for; no rule about kinds of characters.
-struct PasswordRule: Sendable {
+package struct PasswordRule: Sendable {
     /// Characters, at least.
     var minimumLength: Int
 
+    /// Creates the rule.
+    package init(minimumLength: Int) { self.minimumLength = minimumLength }
+
     /// Throws `invalid-field`. The reason never quotes the password.
-    func check(_ password: String, of user: UserName) throws(ServiceError) {
+    package func check(_ password: String, of user: UserName) throws(ServiceError) {
         guard password.count >= minimumLength else {
             throw Self.refusal("it has at least \(minimumLength) characters")
         }

@@ -107,12 +107,15 @@ extension RichPushBackend {
         try countSend(of: principal)
         return try await revise(id, of: principal, phase: change.end == true ? .ended : .active, at: now, key: key) { activity in
             // An alert that has not left yet is still news.
-            let alert = change.alert ?? activity.draft.content.alert
+            let stored = activity.draft.content
+            let alert = change.alert ?? stored.alert
+            // One that has passed would show what is new as out of date, and an end is never out of date.
+            let staleAt = change.end == true ? nil : stored.staleAt.flatMap { $0 > now ? $0 : nil }
             var content = ActivityContent(
-                state: change.state ?? activity.draft.content.state, alert: alert, staleAt: change.staleAt,
-                relevance: change.relevance ?? activity.draft.content.relevance,
+                state: change.state ?? stored.state, alert: alert, staleAt: change.staleAt ?? staleAt,
+                relevance: change.relevance ?? stored.relevance,
                 priority: change.priority ?? (alert == nil ? 5 : 10), dismissAt: change.dismissAt)
-            content.keep(key, beside: activity.draft.content.changeKeys)
+            content.keep(key, beside: stored.changeKeys)
             try ActivityCheck(now: now).check(content)
             var draft = activity.draft
             draft.content = content

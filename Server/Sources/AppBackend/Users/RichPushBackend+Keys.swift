@@ -130,8 +130,11 @@ extension RichPushBackend {
 }
 
 /// Checks what a new key is asked to be.
-struct ServiceKeyCheck {
+package struct ServiceKeyCheck {
     var now: Timestamp
+
+    /// Creates a check of requests that come at this moment.
+    package init(now: Timestamp) { self.now = now }
 
     private static let standardLife: Duration = .seconds(365 * 86_400)
     private static let longestLife: Duration = .seconds(5 * 365 * 86_400)
@@ -151,6 +154,11 @@ struct ServiceKeyCheck {
             name: request.name, account: try account(ofKey: request.name), digest: secret.digest, hint: secret.hint,
             scopes: try scopes(request.scopes), networks: try networks(request.networks ?? []),
             requestsPerMinute: request.requestsPerMinute, createdBy: actor, expiresAt: expiresAt)
+    }
+
+    /// Throws what `createKey` would refuse of a request before there is a store: `invalid-field`, naming the field.
+    package func check(_ request: ServiceKeyRequest) throws(ServiceError) {
+        _ = try draft(of: request, secret: PrefixedSecret(.serviceKey), by: "")
     }
 
     /// The name of the service account of a key.

@@ -191,7 +191,7 @@ extension RichPushBackend {
     }
 
     /// Names that begin with `@` are those of service accounts.
-    static func personName(_ name: String) throws(ServiceError) -> UserName {
+    package static func personName(_ name: String) throws(ServiceError) -> UserName {
         guard let userName = UserName(name), !name.hasPrefix(ServiceAccount.prefix) else {
             throw ServiceError(
                 .invalidField, "name: a user name has 1 to 64 of A-Z a-z 0-9 _ @ . - and does not begin with @")

@@ -205,8 +205,6 @@ async function change(shown, found) {
     act: () => call("PATCH", `/activities/${shown.id}`, {
       body: {
         state: object(form.state, "State"), alert: form.title || form.body ? { title: form.title, body: form.body } : undefined,
-        // A change without it removes the moment, and one that has passed is refused.
-        staleAt: shown.staleAt > Date.now() ? shown.staleAt : undefined,
       },
     }),
   });

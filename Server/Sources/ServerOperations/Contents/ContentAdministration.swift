@@ -7,6 +7,12 @@ import ServerSettings
 import ServerStorage
 import ServiceErrors
 
+#if canImport(FoundationEssentials)
+    import FoundationEssentials
+#else
+    import Foundation
+#endif
+
 /// What the operator does with the contents themselves.
 public struct ContentAdministration: Sendable {
     private static let page = 200
@@ -27,12 +33,12 @@ public struct ContentAdministration: Sendable {
         guard let place = settings.contentStore else {
             throw ServiceError(.notReady, "s3-bucket does not say where to move to")
         }
-        let disk = try DiskContentStore(root: settings.dataDirectory + "/content", removesLeftovers: false)
         let bucket = try S3ContentStore(S3Options(place))
         do {
             try await bucket.check()
             try await requireOwn(bucket, place)
-            let result = try await Self.copy(from: disk, to: bucket, progress)
+            if settings.database == nil { try NodeStorage.requireData(settings) }
+            let result = try await copyDisk(to: bucket, progress)
             await bucket.shutDown()
             return result
         } catch {
@@ -46,8 +52,7 @@ public struct ContentAdministration: Sendable {
     ///
     /// Throws `ServiceError` with a sentence for the operator.
     public func adopt() async throws -> Bool {
-        try NodeStorage.requireData(settings)
-        return try await NodeStorage.during(command: settings) { storage in
+        try await NodeStorage.during(command: settings) { storage in
             guard let isNews = try await storage.contents.adopt() else {
                 throw ServiceError(
                     .notReady, "s3-bucket does not say whose contents to adopt; those of the data directory are its own")
@@ -55,6 +60,13 @@ public struct ContentAdministration: Sendable {
             if isNews { try await storage.backendStore.record(AuditEntry(.contentsAdopted, by: .command, at: storage.clock.now)) }
             return isNews
         }
+    }
+
+    /// A node that began with a bucket has no folder of contents, and gets none.
+    private func copyDisk(to bucket: S3ContentStore, _ progress: WorkProgress) async throws -> (seen: Int, copied: Int) {
+        let folder = settings.dataDirectory + "/content"
+        guard FileManager.default.fileExists(atPath: folder) else { return (0, 0) }
+        return try await Self.copy(from: try DiskContentStore(root: folder, removesLeftovers: false), to: bucket, progress)
     }
 
     /// Beside a server on a file that is to be moved to PostgreSQL, the contents may be those of either.

@@ -3,6 +3,7 @@ import FCMProtocol
 import HubHTTPAPI
 import PushHub
 import RichPushModel
+import ServerDelivery
 import ServerSettings
 import ServerStorage
 import ServiceErrors
@@ -38,7 +39,7 @@ public struct HubAdministration: Sendable {
     /// Creates a hub with the two default rules. Throws `conflict` when the name is taken.
     @discardableResult
     public func create(_ name: HubName, details: HubDetails) async throws -> HubRecord {
-        try await withStorage(mayBegin: true) { storage in
+        try await withStorage { storage in
             try await storage.hubs.create(
                 name, HubChange(details: details), audit: Self.entry(.hubCreated, name, storage))
         }
@@ -107,6 +108,12 @@ public struct HubAdministration: Sendable {
         }
     }
 
+    /// Looks at a credential as `setCredential` does, without a hub. Throws `invalid-field` with what is wrong, and nothing of its key.
+    public static func check(_ credential: HubCredential) throws(ServiceError) { try HubCredentialCheck.check(credential) }
+
+    /// Whether a credential for APNs may name this app.
+    public static func isBundleID(_ text: String) -> Bool { HubCredentialCheck.isBundleID(text) }
+
     /// The service account in the key file that the Firebase console gives. Throws `invalid-field` with what is wrong, by the names that the
     /// file has, also for an account that gets its access tokens where this node does not ask for them.
     public func credential(inKeyFile file: [UInt8]) throws(ServiceError) -> HubFCMCredential {
@@ -141,11 +148,7 @@ public struct HubAdministration: Sendable {
         return record
     }
 
-    /// - Parameter mayBegin: whether the command makes sense where no node has ever been.
-    private func withStorage<Result: Sendable>(
-        mayBegin: Bool = false, _ body: (NodeStorage) async throws -> Result
-    ) async throws -> Result {
-        if !mayBegin { try NodeStorage.requireData(settings) }
-        return try await NodeStorage.during(command: settings, body)
+    private func withStorage<Result: Sendable>(_ body: (NodeStorage) async throws -> Result) async throws -> Result {
+        try await NodeStorage.during(command: settings, body)
     }
 }

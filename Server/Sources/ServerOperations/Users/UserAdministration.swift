@@ -31,19 +31,42 @@ public struct UserAdministration: Sendable {
     /// Works on the data directory of these settings.
     public init(settings: Settings) { self.settings = settings }
 
+    /// Throws `notFound` where there is no database file, for a command that asks questions first. Every other function does so too, and also
+    /// for a PostgreSQL database without a node.
+    public func requireNode() throws { try NodeStorage.requireData(settings) }
+
+    /// Whether a person may have this name: those of service accounts are none.
+    public static func isPerson(_ name: UserName) -> Bool { (try? RichPushBackend.personName(name.text)) != nil }
+
+    /// How many characters a new password has at least.
+    public var minimumPasswordLength: Int { settings.backend.minimumPasswordLength }
+
+    /// Throws `invalid-field` for a password that no function here sets, without a look at the database.
+    public func check(_ password: SecretText, of name: UserName) throws(ServiceError) {
+        try PasswordRule(minimumLength: minimumPasswordLength).check(password.reveal(), of: name)
+    }
+
+    /// Throws `invalid-field` for a key that `createKey` and `begin` refuse, without a look at the database.
+    public static func check(_ key: ServiceKeyRequest) throws(ServiceError) {
+        try ServiceKeyCheck(now: SystemClock().now).check(key)
+    }
+
     /// Adds a user. Throws `conflict` when the name is taken, with regard to case or not.
     public func add(_ name: UserName, password: SecretText, role: UserRole) async throws {
-        _ = try await withBackend(mayBegin: true) {
+        _ = try await withBackend {
             try await $0.addUser(name: name.text, password: password.reveal(), role: role)
         }
     }
 
-    /// Makes the first administrator and the first key of a node. Throws `conflict` where there are users, and what `add` and `createKey`
-    /// throw; a failure leaves no user, so it can be repeated.
+    /// Begins a node with its first administrator and its first key. Throws `conflict` where there are users, and what `add` and
+    /// `createKey` throw; a failure leaves no user, so it can be repeated. Words that do not fit leave no node either.
     public func begin(
         administrator name: UserName, password: SecretText, key: ServiceKeyRequest
     ) async throws -> ServiceKeyAnswer {
-        try await withBackend(mayBegin: true) { backend in
+        _ = try RichPushBackend.personName(name.text)
+        try check(password, of: name)
+        try Self.check(key)
+        return try await withBackend(mayBegin: true) { backend in
             guard try await backend.users(limit: 1).isEmpty else {
                 throw ServiceError(
                     .conflict,
@@ -122,7 +145,7 @@ public struct UserAdministration: Sendable {
 
     /// Creates a service key; the answer holds its secret, once. Throws `conflict` when one of this name holds.
     public func createKey(_ request: ServiceKeyRequest) async throws -> ServiceKeyAnswer {
-        try await withBackend(mayBegin: true) { try await $0.createKey(request) }
+        try await withBackend { try await $0.createKey(request) }
     }
 
     /// Every service key, those that ended too.
@@ -164,16 +187,14 @@ public struct UserAdministration: Sendable {
 
     /// Reads the whole audit and compares it with its checkpoints and with those that were kept elsewhere.
     public func verifyAudit(foreign: [AuditCheckpoint]) async throws -> AuditReport {
-        try NodeStorage.requireData(settings)
-        return try await NodeStorage.during(command: settings) { storage in
+        try await NodeStorage.during(command: settings) { storage in
             try await AuditReader(store: storage.backendStore).verify(with: storage.auditKey.publicKey, foreign: foreign)
         }
     }
 
     /// The public key of the audit, and its newest checkpoint if there is one.
     public func auditKey() async throws -> (key: AuditPublicKey, checkpoint: AuditCheckpoint?) {
-        try NodeStorage.requireData(settings)
-        return try await NodeStorage.during(command: settings) { storage in
+        try await NodeStorage.during(command: settings) { storage in
             let last = try await AuditReader(store: storage.backendStore).lastCheckpoint()
             return (storage.auditKey.publicKey, last)
         }
@@ -181,13 +202,12 @@ public struct UserAdministration: Sendable {
 
     /// A backend for the length of one command, beside a server that may be running.
     ///
-    /// - Parameter mayBegin: whether the command makes sense where no node has ever been.
+    /// - Parameter mayBegin: whether the command begins a node where there is none.
     private func withBackend<Result: Sendable>(
         mayBegin: Bool = false, _ body: (RichPushBackend) async throws -> Result
     ) async throws -> Result {
-        if !mayBegin { try NodeStorage.requireData(settings) }
         let logger = Logger(label: "clarion", factory: { _ in SwiftLogNoOpLogHandler() })
-        return try await NodeStorage.during(command: settings) { storage in
+        return try await NodeStorage.during(command: settings, mayBegin: mayBegin) { storage in
             let store = storage.backendStore
             let hasher = PasswordHasher(cost: passwordCost)
             let hub = NotificationHub(id: storage.hub, stores: storage.hubStores, clock: storage.clock, logger: logger)

@@ -13,13 +13,16 @@ package enum NodeDatabase {
     /// What kind of process opens the database.
     package enum Access: Sendable {
         case server
-        /// A short command, perhaps beside a running server.
+        /// A short command on the node that is there, perhaps beside its running server.
         case command
+        /// A short command that begins a node where there is none.
+        case beginning
     }
 
     package static func open(_ settings: Settings, _ access: Access) throws -> any SQLDatabase {
         guard let place = settings.database else { return try openFile(settings, access) }
-        try PrivateFile.makeFolder(settings.dataDirectory)
+        // A command has nothing to keep there before it is known that the database has a node.
+        if access != .command { try PrivateFile.makeFolder(settings.dataDirectory) }
         return try explained(settings) {
             try PostgresDatabase(place.url, limits: PostgresLimits(connections: place.connections), pooler: place.pooler)
         }
@@ -56,9 +59,27 @@ package enum NodeDatabase {
                 let takeover = SchemaTakeover(database: database, clock: clock, migrator: migrator)
                 try await retryingAtStart(settings, clock) { _ = try await takeover.run() }
             // Beside a running server of another version a change of the schema would break that server.
-            case .command: try await migrator.requireCurrent(database, at: clock.now)
+            case .command:
+                guard try await holdsNode(database) else { throw noNode(settings) }
+                try await migrator.requireCurrent(database, at: clock.now)
+                try PrivateFile.makeFolder(settings.dataDirectory)
+            case .beginning: try await migrator.requireCurrent(database, at: clock.now)
             }
         }
+    }
+
+    /// Whether a start has brought the database to any schema. Only looks.
+    static func holdsNode(_ database: any SQLDatabase) async throws -> Bool {
+        guard try await database.tableNames().contains(SchemaMigrator.table) else { return false }
+        return try await database.read { try SchemaMigrator.version($0) } > 0
+    }
+
+    /// The refusal of a command where no node has been: it must not begin one in a place that may be mistyped.
+    static func noNode(_ settings: Settings) -> ServiceError {
+        let setting = settings.database == nil ? "data-directory" : "database-url"
+        return ServiceError(
+            .notFound,
+            "there is no node \(place(settings)); is \(setting) right? `clarion init` begins one, and so does `clarion serve`")
     }
 
     /// Faults of the database become sentences for the operator.

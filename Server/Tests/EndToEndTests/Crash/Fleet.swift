@@ -113,10 +113,10 @@ struct Fleet {
     func caller(at address: String) -> APIClient { APIClient(address: address, user: "ops", password: password) }
 
     private func fill(_ settings: Settings) async throws {
+        let storage = try await NodeStorage.open(settings, access: .beginning, clock: .system)
+        defer { try? storage.database.close() }
         let users = UserAdministration(settings: settings)
         try await users.add(try #require(UserName("ops")), password: SecretText(password), role: .sender)
-        let storage = try await NodeStorage.open(settings, access: .command, clock: .system)
-        defer { try? storage.database.close() }
         let devices = storage.hubStores.devices
         let tag = try #require(Tag("fleet"))
         for start in stride(from: 0, to: records.count, by: 500) {

@@ -4,6 +4,9 @@ import RichPushModel
 import SharedAccess
 import Testing
 
+@testable import ServerSettings
+@testable import ServerStorage
+
 /// `clarion serve` with hubs, as a process of its own, and the keys to it.
 struct HubServer: Sendable {
     let process: ServerProcess
@@ -17,6 +20,10 @@ struct HubServer: Sendable {
     static func start(
         in folder: String, hubs: [String], environment: [String: String] = [:], shared: [String: String] = [:]
     ) async throws -> HubServer {
+        let settings = try SettingsLoader(
+            arguments: [], environment: shared.merging(["CLARION_DATA_DIRECTORY": folder]) { $1 }, path: nil, system: .server
+        ).load()
+        try await NodeStorage.during(command: settings, mayBegin: true) { _ in }
         for hub in hubs { _ = try await run(["hub", "create", hub], folder, shared) }
         var keys: [String: String] = [:]
         for hub in hubs { keys[hub] = try await key(["hub", "connection-string", hub], folder, shared) }

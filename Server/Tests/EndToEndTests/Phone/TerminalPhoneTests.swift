@@ -7,6 +7,7 @@ import Testing
 
 @testable import ServerOperations
 @testable import ServerSettings
+@testable import ServerStorage
 
 /// `clarion serve`, `clarion emulator` and `clarion phone`, each a program of its own.
 struct TerminalPhoneTests {
@@ -33,6 +34,7 @@ struct TerminalPhoneTests {
                 trustRootsPath: folder + "/apns/authority.pem")
             try FileManager.default.createDirectory(atPath: folder + "/data", withIntermediateDirectories: true)
             let users = UserAdministration(settings: try options.settings())
+            try await NodeStorage.during(command: try options.settings(), mayBegin: true) { _ in }
             for (name, role) in [("alice", UserRole.user), ("bob", .user), ("root", .admin)] {
                 try await users.add(try #require(UserName(name)), password: SecretText("correct horse battery"), role: role)
             }

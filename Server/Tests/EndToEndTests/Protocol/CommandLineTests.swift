@@ -9,14 +9,14 @@ import Testing
 /// What a user or a script meets at the command line, with the real program.
 @Suite("The command line")
 struct CommandLineTests {
-    private struct Answer {
+    struct Answer {
         var status: Int32
         /// Standard output and standard error.
         var text: String
     }
 
     /// Runs a line of the shell, in which `$CLARION` is the program. Standard input is empty unless the line says otherwise.
-    private static func shell(_ line: String, _ environment: [String: String] = [:]) async throws -> Answer {
+    static func shell(_ line: String, _ environment: [String: String] = [:]) async throws -> Answer {
         try await TemporaryFolder.use { folder in
             let output = folder + "/output"
             var command = ChildProcess.Command("/bin/sh", ["-c", "exec </dev/null; \(line)"], output: output)
@@ -288,10 +288,13 @@ struct CommandLineTests {
             try await stage.signIn("alice", on: 1)
             let environment = ["CLARION_SERVER_URL": stage.address, "CLARION_USER": "alice", "CLARION_PASSWORD": "alice"]
             let started = try await Self.shell(
-                #"$CLARION activity start Trip --state '{"gate": "A1"}' --title Trip --body 'Gate A1' --json"#, environment)
-            let id = try Self.json(started, as: ActivityStatus.self).id
-            let changed = try await Self.shell(#"$CLARION activity update \#(id) --state '{"gate": "B2"}'"#, environment)
-            #expect(changed.status == 0 && changed.text.contains("revision 2"), "\(changed.text)")
+                #"$CLARION activity start Trip --state '{"gate": "A1"}' --title Trip --body 'Gate A1' 2>/dev/null"#, environment)
+            let id = try #require(Int64(started.text.dropLast()), "\(started.text)")
+            let change = #"$CLARION activity update \#(id) --state '{"gate": "B2"}'"#
+            let changed = try await Self.shell(change, environment)
+            #expect(changed.status == 0 && changed.text == "changed \(id), revision 2\n", "\(changed.text)")
+            let repeated = try await Self.shell(change + " --json", environment)
+            #expect(try Self.json(repeated, as: ActivityStatus.self).revision == 3, "\(repeated.text)")
             let ended = try await Self.shell("$CLARION activity end \(id)", environment)
             #expect(ended.status == 0, "\(ended.text)")
             let shown = try Self.json(try await Self.shell("$CLARION activity show \(id)", environment), as: ActivityStatus.self)
@@ -382,6 +385,8 @@ struct CommandLineTests {
     func hubs() async throws {
         try await TemporaryFolder.use { folder in
             let node = "--data-directory \(folder)/data"
+            let begun = try await Self.begin(in: folder)
+            #expect(begun.status == 0, "\(begun.text)")
             let created = try await Self.shell("$CLARION hub create news --json \(node) 2>/dev/null")
             let hub = try Self.json(created, as: Hub.self)
             #expect(hub.name == "news" && hub.id > 0, "\(created.text)")

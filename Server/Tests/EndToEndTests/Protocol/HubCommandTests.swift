@@ -1,6 +1,7 @@
 import ClarionTesting
 import Foundation
 import Testing
+import WebPushProtocol
 
 /// `clarion hub …`, as an operator types it.
 struct HubCommandTests {
@@ -42,13 +43,15 @@ struct HubCommandTests {
         "a file that cannot be read ends a command with 66, and one that holds nothing of use with 65",
         arguments: [
             ["hub", "set-fcm", "demo", "--key-path"], ["hub", "set-apns", "demo", "--certificate-path"],
+            [
+                "hub", "set-apns", "demo", "--key-id", "KEYKEYKEY0", "--team-id", "TEAMTEAM00", "--topic", "com.example.app",
+                "--key-path",
+            ],
             ["hub", "set-web-push", "demo", "--subject", "mailto:a@example.com", "--key-path"], ["web-push-key", "--show"],
             ["audit", "verify", "--checkpoint"],
         ],
-        [("missing", nil, 66), ("empty", "", 65), ("blank", " \n", 65)] as [(String, String?, Int32)])
+        [("missing", nil, 66), ("empty", "", 65), ("blank", " \n", 65), ("words", "no key", 65)] as [(String, String?, Int32)])
     func files(command: [String], file: (name: String, content: String?, status: Int32)) async throws {
-        // A certificate is judged by the hub.
-        if command[1] == "set-apns", file.name == "blank" { return }
         try await TemporaryFolder.use { folder in
             let (path, output) = ("\(folder)/\(file.name)", folder + "/output")
             try file.content?.write(toFile: path, atomically: true, encoding: .utf8)
@@ -58,8 +61,43 @@ struct HubCommandTests {
             let status = await process.exitStatus()
             let text = try String(contentsOfFile: output, encoding: .utf8)
             #expect(status == file.status, "\(text)")
-            #expect(text.contains(path), "\(text)")
+            #expect(text.hasPrefix("clarion: ") && text.contains(path), "\(text)")
+            #expect(text.contains("there is no such file") == (file.content == nil), "\(text)")
             #expect(!text.contains("Usage"), "\(text)")
+        }
+    }
+
+    @Test(
+        "words that fit no credential for APNs are mistakes of the command line, before a file is read",
+        arguments: [
+            ["--key-id", "KEY", "--team-id", "TEAMTEAM00", "--topic", "com.example.app"],
+            ["--key-id", "KEYKEYKEY0", "--team-id", "TEAM-TEAM0", "--topic", "com.example.app"],
+            ["--key-id", "KEYKEYKEY0", "--team-id", "TEAMTEAM00", "--topic", "app"],
+        ])
+    func words(options: [String]) async throws {
+        try await TemporaryFolder.use { folder in
+            let output = folder + "/output"
+            let arguments = ["hub", "set-apns", "demo", "--key-path", folder + "/missing"] + options
+            let process = try ChildProcess(ChildProcess.Command(ServerProcess.program, arguments, output: output))
+            #expect(await process.exitStatus() == 64)
+            #expect(try String(contentsOfFile: output, encoding: .utf8).contains("Usage"))
+        }
+    }
+
+    @Test("a list of VAPID keys with a word that is none prints no key")
+    func secondWord() async throws {
+        try await TemporaryFolder.use { folder in
+            let (path, output) = (folder + "/keys", folder + "/output")
+            let key = VAPIDKey()
+            for (word, status) in [("none", Int32(65)), (VAPIDKey().privateText, 0)] {
+                try "\(key.privateText)\n\(word)\n".write(toFile: path, atomically: true, encoding: .utf8)
+                let arguments = ["web-push-key", "--show", path]
+                let process = try ChildProcess(ChildProcess.Command(ServerProcess.program, arguments, output: output))
+                #expect(await process.exitStatus() == status)
+                let text = try String(contentsOfFile: output, encoding: .utf8)
+                #expect(text.contains(key.publicText) == (status == 0), "\(text)")
+                #expect(status == 0 || text == "clarion: \(path): word 2 is no key of 43 letters of Base64\n")
+            }
         }
     }
 }

@@ -222,8 +222,10 @@ struct JobRequestTests {
         let listed = try HubJobDocument.read(feed: Array(feed.body.readableBytesView))
         #expect(listed.map(\.id) == ["1"])
         #expect(listed.first?.status == .started)
-        #expect(try await bench.call(.get, "/demo/jobs/2").status == .notFound)
-        #expect(try await bench.call(.get, "/demo/jobs/x").status == .notFound)
+        #expect(try await bench.call(.get, "/demo/jobs/1").status == .ok)
+        for id in ["2", "x", "01", "+1"] {
+            #expect(try await bench.call(.get, "/demo/jobs/\(id)").status == .notFound, "\(id)")
+        }
         for method in [HTTPRequest.Method.get, .post] {
             #expect(try await bench.call(method, "/demo/jobs", document.request(), as: .listen).status == .forbidden)
         }

@@ -10,6 +10,7 @@ import Testing
 @testable import ServerDelivery
 @testable import ServerOperations
 @testable import ServerSettings
+@testable import ServerStorage
 
 @Suite("The warning of a start about hubs without a credential for APNs")
 struct HubCredentialWarningTests {
@@ -22,6 +23,7 @@ struct HubCredentialWarningTests {
         var settings = try #require(SettingsFixture(environment: node).read().settings)
         settings.dataDirectory = folder
         let administration = HubAdministration(settings: settings)
+        try await NodeStorage.during(command: settings, mayBegin: true) { _ in }
         for name in names { try await administration.create(try #require(HubName(name)), details: HubDetails()) }
         let credential = HubAPNsCredential(
             identity: .token(key: P256.Signing.PrivateKey().pemRepresentation, keyID: "KEYKEYKEY0", teamID: "TEAMTEAM00"),

@@ -1,3 +1,4 @@
+import AppBackend
 import EngineTesting
 import Foundation
 import GRDB
@@ -46,6 +47,7 @@ struct CommandDatabaseTests {
         let settings = try settings(folder)
         let users = UserAdministration(settings: settings)
         let name = try #require(UserName("ann"))
+        try await begin(settings)
         try await users.add(name, password: SecretText("password of ann"), role: .user)
         let last = try await DatabaseAdministration(settings: settings).upgrade()
         #expect(last.from == last.to)
@@ -102,7 +104,7 @@ struct CommandDatabaseTests {
         var settings = try settings(folder)
         let administration = DatabaseAdministration(settings: settings)
         let refusal = await message { _ = try await administration.upgrade() }
-        #expect(refusal == "there is no database in \(folder); `clarion serve` begins one")
+        #expect(refusal?.hasPrefix("there is no node in \(folder); is data-directory right? `clarion init` begins one") == true)
         #expect(!FileManager.default.fileExists(atPath: folder))
         try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
         let file = URL(fileURLWithPath: folder + "/clarion.sqlite")
@@ -112,6 +114,50 @@ struct CommandDatabaseTests {
         let elsewhere = DatabaseAdministration(settings: settings)
         let second = await message { _ = try await elsewhere.upgrade() }
         #expect(second?.contains("is still there: run clarion database move") == true)
+    }
+
+    @Test("commands on users and keys begin no node, and an empty file is none")
+    func accidents() async throws {
+        let folder = NSTemporaryDirectory() + "clarion-command-\(UUID().uuidString)"
+        defer { try? FileManager.default.removeItem(atPath: folder) }
+        let users = UserAdministration(settings: try settings(folder))
+        let name = try #require(UserName("ann"))
+        let refusals = [
+            await message { try users.requireNode() }, await message { _ = try await users.list() },
+            await message { try await users.add(name, password: SecretText("password of ann"), role: .user) },
+            await message { _ = try await users.createKey(ServiceKeyRequest(name: "shop", scopes: ["send"])) },
+            await message { _ = try await users.auditKey() }, await message { _ = try await users.verifyAudit(foreign: []) },
+        ]
+        let sentence =
+            "there is no node in \(folder); is data-directory right? `clarion init` begins one, and so does `clarion serve`"
+        #expect(Set(refusals) == [sentence])
+        #expect(!FileManager.default.fileExists(atPath: folder))
+        try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
+        try Data().write(to: URL(fileURLWithPath: folder + "/clarion.sqlite"))
+        #expect(await message { _ = try await users.createKey(ServiceKeyRequest(name: "shop", scopes: ["send"])) } == sentence)
+        #expect(await message { _ = try await DatabaseAdministration(settings: try settings(folder)).upgrade() } == sentence)
+        let database = try SQLiteDatabase(path: folder + "/clarion.sqlite", access: .command)
+        defer { try? database.close() }
+        #expect(try await database.tableNames().isEmpty)
+    }
+
+    @Test(
+        "a name, a password and a key that do not fit begin no node, and those that do begin one with which the others work",
+        arguments: [("@ann", "correct horse battery", "shop"), ("ann", "short", "shop"), ("ann", "correct horse battery", "a b")])
+    func unfitBeginning(name: String, password: String, key: String) async throws {
+        let folder = NSTemporaryDirectory() + "clarion-command-\(UUID().uuidString)"
+        defer { try? FileManager.default.removeItem(atPath: folder) }
+        var users = UserAdministration(settings: try settings(folder))
+        users.passwordCost = .init(logarithmOfRounds: 4, blockSize: 8, parallelism: 1)
+        func begin(_ name: String, _ password: String, _ key: String) async throws -> ServiceKeyAnswer {
+            try await users.begin(
+                administrator: try #require(UserName(name)), password: SecretText(password),
+                key: ServiceKeyRequest(name: key, scopes: ["send"]))
+        }
+        await #expect(throws: ServiceError.self) { try await begin(name, password, key) }
+        #expect(!FileManager.default.fileExists(atPath: folder))
+        #expect(try await begin("ann", "correct horse battery", "shop").key != nil)
+        #expect(try await users.createKey(ServiceKeyRequest(name: "other", scopes: ["send"])).key != nil)
     }
 
     @Test("a command in a directory whose rows have moved says so, and that database-url is missing")
@@ -135,8 +181,7 @@ struct CommandDatabaseTests {
         let source = folder + "/clarion.sqlite"
         #expect(await message { _ = try await administration.check(nil) } == "there is no \(source)")
         #expect(!FileManager.default.fileExists(atPath: folder))
-        try await UserAdministration(settings: settings).add(
-            try #require(UserName("ann")), password: SecretText("password of ann"), role: .user)
+        try await begin(settings)
         #expect(try await administration.check(nil) == source)
         let nowhere = await message { try await administration.backUp(to: folder + "/none/copy") }
         #expect(nowhere == "there is no folder \(folder)/none for the backup")
@@ -187,7 +232,7 @@ struct CommandDatabaseTests {
         #expect(await message { _ = try await compact(false) } == "there is no \(file)")
         try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
         try makeOlder(file)
-        _ = try await administration.upgrade()
+        try await begin(settings)
         let filling = "CREATE TABLE filling AS SELECT zeroblob(1000000); DELETE FROM filling"
         try await alter(folder, filling)
         // Its length: the library writes an empty transaction when it opens a file whose log is empty.
@@ -217,8 +262,7 @@ struct CommandDatabaseTests {
         defer { try? FileManager.default.removeItem(atPath: folder) }
         let settings = try settings(folder)
         let file = folder + "/clarion.sqlite"
-        try await UserAdministration(settings: settings).add(
-            try #require(UserName("ann")), password: SecretText("password of ann"), role: .user)
+        try await begin(settings)
         try await alter(folder, "CREATE TABLE filling AS SELECT zeroblob(8000000); DELETE FROM filling")
         var configuration = Configuration()
         configuration.allowsUnsafeTransactions = true
@@ -252,6 +296,11 @@ struct CommandDatabaseTests {
         #expect(error?.detail == "the disk of /tmp has 9 MB free, and 10 MB are needed; nothing was done")
         let environment = ["SQLITE_TMPDIR": "/no/folder", "TMPDIR": "/tmp"]
         #expect(RewriteCost(bytes: 1, file: "/x", environment: environment).temporary == "/tmp")
+    }
+
+    /// Begins a node, as `clarion init` and `clarion serve` do.
+    private func begin(_ settings: Settings) async throws {
+        try await NodeStorage.during(command: settings, mayBegin: true) { _ in }
     }
 
     /// A file that has something in it already, which no version of this program prepared for a compaction.

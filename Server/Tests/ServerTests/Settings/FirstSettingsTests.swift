@@ -5,10 +5,12 @@ import Testing
 @Suite("The settings that a new node begins with")
 struct FirstSettingsTests {
     private func first(
-        _ arguments: [String], environment: [String: String] = [:], files: [String: String] = [:]
+        _ arguments: [String], answers: [FirstSettings.Answer] = [], environment: [String: String] = [:],
+        files: [String: String] = [:]
     ) throws(SettingsError) -> FirstSettings {
         try FirstSettings(
-            arguments: arguments, environment: environment, directory: "/srv/dana", dataDirectory: "/srv/standard",
+            arguments: arguments, answers: answers, environment: environment, directory: "/srv/dana",
+            dataDirectory: "/srv/standard",
             system: SettingsFixture(files: files).system)
     }
 
@@ -51,6 +53,20 @@ struct FirstSettingsTests {
         #expect(first.settings.dataDirectory == "/srv/other")
         #expect(first.variables == ["CLARION_DATABASE_URL", "CLARION_DATA_DIRECTORY", "CLARION_LOG_LEVEL"])
         #expect(lines(first) == [#"log-level: "error""#])
+    }
+
+    @Test("an answer is a setting as one that is given, and a problem with it names the question")
+    func answers() throws {
+        let question = "Where is the signing key?"
+        let first = try first(
+            ["--log-level", "debug"], answers: [.init(for: "default-picture-path", to: "Which picture?", "pictures/a.png")],
+            files: ["/srv/dana/pictures/a.png": ""])
+        #expect(lines(first).contains(#"default-picture-path: "/srv/dana/pictures/a.png""#))
+        let error = try #require(throws: SettingsError.self) {
+            _ = try self.first([], answers: [.init(for: "public-url", to: question, "push.example.com")])
+        }
+        #expect(error.problems.map(\.place) == ["the answer to \"\(question)\": public-url"])
+        #expect(!error.description.contains("command line"))
     }
 
     @Test("every problem is thrown at once")

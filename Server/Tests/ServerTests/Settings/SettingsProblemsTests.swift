@@ -62,7 +62,7 @@ struct SettingsProblemsTests {
             (ENXIO, "it is no file"),
         ])
     func closedFiles(errorNumber: Int32, sentence: String) {
-        #expect(SettingFileFault(errorNumber: errorNumber).description == sentence)
+        #expect(NamedFileFault(errorNumber: errorNumber).description == sentence)
     }
 
     @Test("all problems of all sources come in one list")
