@@ -1,31 +1,40 @@
+import WireText
+
 /// A URL that another party gave, to which this server connects: a webhook, or the endpoint of a browser. It may point at what only this
 /// server can reach.
 public struct OutboundAddress: Hashable, Sendable {
     /// The most characters.
     public static let limit = 2_000
 
-    /// As it came, with scheme and host in lower case.
+    /// As it came, with scheme and host in lower case and without a dot at the end of the host.
     public let url: String
     public let isSecure: Bool
-    /// A name or an address, without brackets and in lower case.
+    /// A name or an address, without brackets, in lower case and without a dot at its end.
     public let host: String
     public let port: Int
 
     /// Reads an absolute URL with the scheme `https` or `http`; `nil` for anything else, and with a user or a fragment.
+    public init?(_ text: String) {
+        do { try self.init(reading: text) } catch { return nil }
+    }
+
+    /// The same, and throws what is wrong.
     ///
     /// A host has letters, digits, hyphens and dots, or is an address. Every reader of the URL then finds the same host: no part of it is
     /// decoded, and an international name comes in its form for the name service.
-    public init?(_ text: String) {
-        guard text.utf8.count <= Self.limit, text.utf8.allSatisfy({ (33...126).contains($0) && !Self.misread.contains($0) }),
-            let end = text.firstRange(of: "://")
-        else { return nil }
+    public init(reading text: String) throws(OutboundAddressFault) {
+        guard text.utf8.count <= Self.limit else { throw .length }
+        guard text.utf8.allSatisfy({ (33...126).contains($0) && !Self.misread.contains($0) }) else { throw .character }
+        guard let end = text.firstRange(of: "://") else { throw .scheme }
         let scheme = text[..<end.lowerBound].lowercased()
-        let authority = text[end.upperBound...].prefix { $0 != "/" && $0 != "?" }.lowercased()
-        guard scheme == "https" || scheme == "http", let (host, port) = Self.place(authority) else { return nil }
-        url = "\(scheme)://\(authority)" + text[end.upperBound...].dropFirst(authority.utf8.count)
+        guard scheme == "https" || scheme == "http" else { throw .scheme }
+        guard !text.contains("#") else { throw .fragment }
+        let authority = text[end.upperBound...].prefix { $0 != "/" && $0 != "?" }
+        let place = try Place(authority.lowercased())
+        url = "\(scheme)://\(place.authority)" + text[authority.endIndex...]
         isSecure = scheme == "https"
-        self.host = host
-        self.port = port ?? (isSecure ? 443 : 80)
+        host = place.host
+        port = place.port ?? (isSecure ? 443 : 80)
     }
 
     /// Host and port as a URL has them, without the port that is usual.
@@ -41,35 +50,71 @@ public struct OutboundAddress: Hashable, Sendable {
         return (rest[start] == UInt8(ascii: "?") ? "/" : "") + url[start...]
     }
 
-    /// Characters that a URL has only in encoded form, and the one that begins a fragment.
-    private static let misread = Set("\"#<>\\^`{|}".utf8)
+    /// Characters that a URL has only in encoded form.
+    private static let misread = Set("\"<>\\^`{|}".utf8)
 
-    private static func place(_ authority: String) -> (host: String, port: Int?)? {
-        var rest = authority[...]
-        let host: Substring
-        if rest.hasPrefix("[") {
-            guard let end = rest.firstIndex(of: "]") else { return nil }
-            host = rest[rest.index(after: rest.startIndex)..<end]
-            guard AddressRange.bytes(ofAddress: String(host))?.count == 16 else { return nil }
-            rest = rest[rest.index(after: end)...]
-        } else {
-            host = rest.prefix { $0 != ":" }
-            rest = rest.dropFirst(host.count)
-            guard (1...253).contains(host.utf8.count), host.utf8.allSatisfy(isOfName) else { return nil }
+    /// Where a URL leads.
+    private struct Place {
+        let host: String
+        let port: Int?
+        /// Host and port as they came, without a dot at the end of the host.
+        let authority: String
+
+        init(_ text: String) throws(OutboundAddressFault) {
+            guard !text.contains("@") else { throw .user }
+            let rest: Substring
+            if text.hasPrefix("[") {
+                guard let end = text.firstIndex(of: "]") else { throw .host }
+                host = String(text[..<end].dropFirst())
+                guard AddressRange.bytes(ofAddress: host)?.count == 16 else { throw .host }
+                rest = text[text.index(after: end)...]
+                authority = text
+            } else {
+                let written = text.prefix { $0 != ":" }
+                // A name with a dot at its end is the same name, and certificates have it without.
+                host = String(written.hasSuffix(".") ? written.dropLast() : written)
+                guard (1...253).contains(host.utf8.count), host.utf8.allSatisfy(Self.isOfName), !host.hasSuffix(".") else {
+                    throw .host
+                }
+                rest = text[written.endIndex...]
+                authority = host + rest
+            }
+            if rest.isEmpty {
+                port = nil
+            } else {
+                guard rest.first == ":", rest.dropFirst().utf8.allSatisfy({ (48...57).contains($0) }),
+                    let number = Int(rest.dropFirst()), (1...65_535).contains(number)
+                else { throw .port }
+                port = number
+            }
         }
-        guard !rest.isEmpty else { return (String(host), nil) }
-        guard rest.first == ":", rest.dropFirst().utf8.allSatisfy({ (48...57).contains($0) }), let port = Int(rest.dropFirst()),
-            (1...65_535).contains(port)
-        else { return nil }
-        return (String(host), port)
-    }
 
-    private static func isOfName(_ byte: UInt8) -> Bool {
-        switch byte {
-        case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "-"), UInt8(ascii: "."),
-            UInt8(ascii: "_"):
-            true
-        default: false
+        private static func isOfName(_ byte: UInt8) -> Bool {
+            switch byte {
+            case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "-"),
+                UInt8(ascii: "."), UInt8(ascii: "_"):
+                true
+            default: false
+            }
+        }
+    }
+}
+
+/// Why a text is no URL to which this server connects. The words follow the name of the text, and have none of its characters.
+public enum OutboundAddressFault: Error, Hashable, Sendable {
+    case length, character, scheme, user, fragment, host, port
+}
+
+extension OutboundAddressFault: CustomStringConvertible {
+    public var description: String {
+        switch self {
+        case .length: "has more than \(OutboundAddress.limit) characters"
+        case .character: "has a blank, or a character that a URL has only in encoded form"
+        case .scheme: "is not an absolute URL with https"
+        case .user: "has a user before the host"
+        case .fragment: "has a fragment"
+        case .host: "has no host of letters, digits, hyphens and dots"
+        case .port: "has a port that is not one of 1 to 65535"
         }
     }
 }
@@ -97,7 +142,15 @@ public struct OutboundRule: Hashable, Sendable {
     /// The same as far as the URL alone shows. What a name stands for has to be looked up each time.
     public func refusal(of address: OutboundAddress) -> String? {
         if AddressRange.bytes(ofAddress: address.host) != nil { return refusal(of: address.host, for: address) }
-        if address.host.lowercased() == "localhost" { return refusal(of: "127.0.0.1", for: address) }
+        if address.host == "localhost" || address.host.hasSuffix(".localhost") { return refusal(of: "127.0.0.1", for: address) }
+        if Self.isNumber(address.host) { return "the host is no name, and no IP address of four decimal numbers" }
         return address.isSecure || !networks.isEmpty ? nil : refusal(of: "", for: address)
+    }
+
+    /// Whether some readers take a host for an address in another form, such as `10.1` or `0x7f000001`: no name ends in a number.
+    private static func isNumber(_ host: String) -> Bool {
+        guard let last = host.split(separator: ".").last else { return false }
+        if last.hasPrefix("0x") { return last.dropFirst(2).utf8.allSatisfy(\.isASCIIHexadecimalDigit) }
+        return last.utf8.allSatisfy { (48...57).contains($0) }
     }
 }
