@@ -101,6 +101,7 @@ public struct WebPushAnswer: Hashable, Sendable {
 
     public var disposition: Disposition {
         switch status {
+        // 201 by RFC 8030; services have answered others, for pushes that they had taken.
         case 200..<300: .accepted
         case 404, 410: .gone
         case 401, 403: .unauthorized
