@@ -205,13 +205,13 @@ let package = Package(
             "PushHub",
             [
                 "AuditTrail", "FCMProtocol", "NotificationTemplates", "ServiceErrors", "SharedAccess", "TagExpressions",
-                "WireText", .crypto, .logging, .richPushModel,
+                "WebPushProtocol", "WireText", .crypto, .logging, .richPushModel,
             ]),
         tests(
             "PushHubTests",
             [
                 "PushHub", "ClarionTesting", "NotificationTemplates", "ServiceErrors", "SharedAccess", "TagExpressions",
-                .logging, .richPushModel,
+                "WebPushProtocol", .logging, .richPushModel,
             ]),
         lab("ServiceEmulation", ["WireText", .nioCore, .nioHTTP1, .nioHTTP2, .nioPosix, .richPushModel]),
         lab(
@@ -304,7 +304,7 @@ let package = Package(
             [
                 "BackendHTTPAPI", "ContentStorage", "EngineTesting", "HTTPService", "HubHTTPAPI", "HubProtocol",
                 "ClarionTesting", "PushHub", "SQLStorage", "SQLiteDatabase", "ServiceErrors", "SharedAccess", "TagExpressions",
-                .httpTypes, .hummingbird, .hummingbirdTesting, .logging, .richPushModel,
+                "WebPushProtocol", .httpTypes, .hummingbird, .hummingbirdTesting, .logging, .richPushModel,
             ], resources: [.copy("Recordings")]),
         target(
             "RemoteHub",
@@ -346,7 +346,7 @@ let package = Package(
         tests("ServerObservabilityTests", ["ServerObservability", "ClarionTesting", .hummingbirdTesting, .richPushModel]),
         target(
             "WebLibrary", ["HTTPService", .hummingbird, .httpTypes], beside: ["Library"], resources: [.embedInCode("Served")]),
-        target("WebPushDelivery", ["PushHub", "SharedAccess", "WebPushProtocol", "WireText", .logging, .richPushModel]),
+        target("WebPushDelivery", ["PushHub", "WebPushProtocol", "WireText", .logging, .richPushModel]),
         tests(
             "WebPushDeliveryTests",
             [

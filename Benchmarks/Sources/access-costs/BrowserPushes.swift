@@ -24,6 +24,7 @@ struct BrowserPushes {
     /// - Parameter certificate: the file with that of the sink.
     init(port: Int, certificate: String, body: [UInt8]) throws {
         var settings = Settings()
+        settings.webPush.hosts = ["127.0.0.1"]
         settings.webPush.networks = ["127.0.0.0/8"].compactMap { .init($0) }
         settings.webPush.trustRootsPath = certificate
         guard let identity = VAPIDIdentity(subject: "mailto:bench@example.com", keys: [VAPIDKey()]) else {
@@ -31,8 +32,8 @@ struct BrowserPushes {
         }
         client = try WebPushClient(settings.webPush, clock: .system, group: .singletonMultiThreadedEventLoopGroup)
         transport = WebPushTransport(
-            identity: identity, allowing: settings.webPush.rule, hosts: ["127.0.0.1"], sender: client, deadline: .seconds(60),
-            clock: .system, logger: Logger(label: "bench") { _ in SwiftLogNoOpLogHandler() })
+            identity: identity, allowing: settings.webPush.rule, sender: client, deadline: .seconds(60), clock: .system,
+            logger: Logger(label: "bench") { _ in SwiftLogNoOpLogHandler() })
         // With a key for each, and endpoints as long as those of push services.
         var batch = PushBatch(
             hub: HubID(1), bodies: [body], headers: [.init(pushType: "", priority: 10)],

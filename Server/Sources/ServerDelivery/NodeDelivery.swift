@@ -96,8 +96,8 @@ private struct BrowserTransportMaker {
     func transport(_ identity: VAPIDIdentity) throws(ServiceError) -> HubTransports.Made {
         let client = try WebPushClient(settings.webPush, clock: clock, group: group)
         let transport = WebPushTransport(
-            identity: identity, allowing: settings.webPush.rule, hosts: settings.webPush.hosts, sender: client,
-            deadline: settings.pushDeadline, clock: clock, logger: logger)
+            identity: identity, allowing: settings.webPush.rule, sender: client, deadline: settings.pushDeadline, clock: clock,
+            logger: logger)
         return HubTransports.Made(transport: transport) { await client.shutDown() }
     }
 }

@@ -19,7 +19,7 @@ package struct PushServiceTrial: Sendable {
         of hosts: [String], _ settings: Settings.WebPush
     ) async throws(ServiceError) -> [String?] {
         let connector = try OutboundConnector(
-            allowing: settings.rule, trustRoots: settings.trustRootsPath.map { ($0, "web-push-trust-roots-path") },
+            allowing: settings.rule.places, trustRoots: settings.trustRootsPath.map { ($0, "web-push-trust-roots-path") },
             clock: SystemClock(), group: .singletonMultiThreadedEventLoopGroup)
         connector.start()
         let trial = PushServiceTrial(connector: connector)

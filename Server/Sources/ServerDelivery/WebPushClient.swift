@@ -86,8 +86,8 @@ final class WebPushClient: WebPushSending {
     /// Throws `not-ready` when the certificates of the settings cannot be read.
     init(_ settings: Settings.WebPush, clock: any ServiceClock, group: any EventLoopGroup) throws(ServiceError) {
         connector = try OutboundConnector(
-            allowing: settings.rule, trustRoots: settings.trustRootsPath.map { ($0, "web-push-trust-roots-path") }, clock: clock,
-            group: group)
+            allowing: settings.rule.places, trustRoots: settings.trustRootsPath.map { ($0, "web-push-trust-roots-path") },
+            clock: clock, group: group)
         (self.clock, self.group) = (clock, group)
         connector.start()
     }

@@ -1,5 +1,4 @@
 import AppBackend
-import SharedAccess
 import WebPushProtocol
 
 /// How pushes reach browsers.
@@ -41,8 +40,8 @@ public struct WebPushSettings: SettingGroup {
         Name only sites that you trust: their scripts may do what the people who sign in there may do.
         """)
 
-    /// Those of Chrome, Firefox, Safari and Edge (Reference/WebPush.md#1-3).
-    package static let knownHosts = ["fcm.googleapis.com", "push.services.mozilla.com", "push.apple.com", "notify.windows.com"]
+    /// Those of the vendors.
+    package static let knownHosts = WebPushRule.knownHosts
 
     /// A host that can be asked whether it is there.
     package struct EndpointHost: Hashable, Sendable {
@@ -63,8 +62,8 @@ extension Settings {
 }
 
 extension Settings.WebPush {
-    /// Where this server may connect to for a browser.
-    package var rule: OutboundRule { OutboundRule(networks: self.networks, setting: "web-push-networks") }
+    /// To which browsers this server sends.
+    package var rule: WebPushRule { WebPushRule(hosts: self.hosts, networks: self.networks) }
 
     /// The keys and the subject; absent without them. `keys` holds the text of the file that `keysPath` names.
     package var identity: VAPIDIdentity? {
@@ -82,7 +81,7 @@ extension Settings.WebPush {
     }
 
     /// What pages and registrations of browsers have to keep to. Browsers subscribe with the first key.
-    var terms: WebPushTerms { WebPushTerms(publicKey: identity?.keys.first?.publicText, hosts: self.hosts) }
+    var terms: WebPushTerms { WebPushTerms(publicKey: identity?.keys.first?.publicText, rule: rule) }
 
     /// A new private key, as `clarion web-push-key` prints it.
     package static func newKey() -> String { VAPIDKey().privateText }

@@ -1,7 +1,6 @@
 import Logging
 import PushHub
 import RichPushModel
-import SharedAccess
 import Synchronization
 import WebPushProtocol
 
@@ -40,9 +39,7 @@ public struct WebPushTransport: PushTransport {
     package static let resting = "the last pushes to this push service failed"
 
     private let identity: VAPIDIdentity
-    private let rule: OutboundRule
-    /// The ends of the host names that are allowed.
-    private let hosts: [String]
+    private let rule: WebPushRule
     private let sender: any WebPushSending
     private let deadline: Duration
     private let clock: any ServiceClock
@@ -54,15 +51,14 @@ public struct WebPushTransport: PushTransport {
     /// Creates a transport.
     ///
     /// - Parameters:
-    ///   - hosts: the push services that browsers may name: a host, or the end of one after a dot.
+    ///   - rule: to which browsers it sends.
     ///   - deadline: how long a batch may take.
     public init(
-        identity: VAPIDIdentity, allowing rule: OutboundRule, hosts: [String], sender: any WebPushSending, deadline: Duration,
+        identity: VAPIDIdentity, allowing rule: WebPushRule, sender: any WebPushSending, deadline: Duration,
         clock: any ServiceClock, logger: Logger
     ) {
         self.identity = identity
         self.rule = rule
-        self.hosts = hosts.map { $0.lowercased() }
         self.sender = sender
         self.deadline = deadline
         self.clock = clock
@@ -113,7 +109,7 @@ public struct WebPushTransport: PushTransport {
         guard let subscription = WebPushSubscription(token: batch.targets.handle(at: position).text) else {
             return Result(outcome: .badToken)
         }
-        if let reason = refusal(of: subscription) { return Result(outcome: .rejected(reason: reason)) }
+        if let fault = rule.refusal(of: subscription) { return Result(outcome: .rejected(reason: "\(fault)")) }
         guard body.count <= WebPushEncryption.largestMessage else { return Result(outcome: .tooLarge) }
         let headers = headers(batch.headers[run.headers], start.moment)
         var result = Result(outcome: .rejected(reason: "the browser subscribed with a key that is not kept any more"))
@@ -153,12 +149,6 @@ public struct WebPushTransport: PushTransport {
         if result.isUnauthorized { tokens.forget(origin, key: key.id) }
         if result.outcome == .accepted { accepted.note(key, for: subscription, isFirst: key.id == identity.keys.first?.id) }
         return result
-    }
-
-    /// Why nothing is sent to an endpoint.
-    private func refusal(of subscription: WebPushSubscription) -> String? {
-        guard subscription.isAt(anyOf: hosts) else { return "the setting web-push-hosts does not name the push service" }
-        return rule.refusal(of: subscription.endpoint)
     }
 
     private func headers(_ headers: PushBatch.Headers, _ now: Timestamp) -> WebPushHeaders {

@@ -24,7 +24,7 @@ import WireText
     }
 
     private static func test() async throws -> TestBackend {
-        try await TestBackend { $0.webPush = WebPushTerms(publicKey: "key", hosts: ["push.services.mozilla.com"]) }
+        try await TestBackend { $0.webPush = WebPushTerms(publicKey: "key") }
     }
 
     private static func register(
@@ -131,6 +131,8 @@ import WireText
             "http://127.0.0.1/x \(keys)", "https://updates.push.services.mozilla.com/x", "00FC13ADFF785122", "",
             "https://updates.push.services.mozilla.com/x AAAA BBBB", "https://updates.push.services.mozilla.com/x \(keys) more",
             "https://user@updates.push.services.mozilla.com/x \(keys)",
+            "https://updates.push.services.mozilla.com/x \(keys) AAAAAAAAAAA", "https://10.1/ \(keys)",
+            "http://updates.push.services.mozilla.com/x \(keys)",
         ])
     func refusedSubscription(handle: String) async throws {
         let test = try await Self.test()

@@ -15,7 +15,7 @@ struct WebPageTests {
 
     private static func withBrowsers() -> BackendSettings {
         var settings = BackendSettings()
-        settings.webPush = WebPushTerms(publicKey: publicKey, hosts: ["push.example"])
+        settings.webPush = WebPushTerms(publicKey: publicKey)
         return settings
     }
 

@@ -1,7 +1,9 @@
+import ClarionTesting
 import RichPushModel
 import ServiceErrors
 import SharedAccess
 import Testing
+import WebPushProtocol
 
 import struct RichPushModel.Tag
 
@@ -54,25 +56,31 @@ struct DeviceUpsertTests {
         #expect(DeviceToken("ab12", platform: .apns)?.text == "AB12")
     }
 
+    private static func token(_ endpoint: String) -> String { SampleSubscription.token(endpoint) }
+
+    private func refusal(_ work: () throws -> Void) -> String? {
+        do { try work() } catch { return (error as? ServiceError)?.detail }
+        return nil
+    }
+
     @Test(
-        "a browser's endpoint is a public place with https, also in an installation",
+        "a browser has a subscription to which the server would send, also in an installation and as a tile",
         arguments: [
-            ("https://push.example.com/x", nil), ("https://push.example.com/x p256dh auth", nil),
-            ("javascript:alert(1) p256dh auth", "absolute URL with https"), ("push.example.com", "absolute URL with https"),
-            ("http://push.example.com/x", "use https"), ("https://127.0.0.1/x", "not public"),
-            ("https://localhost/x", "not public"), ("https://[fd00::1]:8443/x", "not public"),
-            ("https://10.1.2.3/x", "web-push-networks"),
+            (token("https://fcm.googleapis.com/x"), nil),
+            ("https://fcm.googleapis.com/x", "it is not endpoint, p256dh and auth"),
+            ("https://fcm.googleapis.com/x AAAA AAAA", "the key p256dh is not a point"),
+            (token("javascript:alert(1)"), "the endpoint is not an absolute URL with https"),
+            (token("https://push.example.com/x"), "web-push-hosts"),
+            (token("http://fcm.googleapis.com/x"), "use https"),
         ])
     func browser(handle: String, reason: String?) throws {
         let id = try #require(RecordID("page"))
-        let token = DeviceToken(canonical: handle)
-        func detail(_ work: () throws -> Void) -> String? {
-            do { try work() } catch { return (error as? ServiceError)?.detail }
-            return nil
-        }
+        let (token, good) = (DeviceToken(canonical: handle), DeviceToken(canonical: Self.token("https://fcm.googleapis.com/y")))
+        let tiled = InstallationUpsert(id: id, platform: .browser, handle: good, tiles: ["t": .init(handle: token)])
         let found = [
-            detail { _ = try DeviceUpsert(id: id, kind: .registration, platform: .browser, handle: token).checked(at: now) },
-            detail { _ = try InstallationUpsert(id: id, platform: .browser, handle: token).checked() },
+            refusal { _ = try DeviceUpsert(id: id, kind: .registration, platform: .browser, handle: token).checked(at: now) },
+            refusal { _ = try InstallationUpsert(id: id, platform: .browser, handle: token).checked() },
+            refusal { _ = try tiled.checked() },
         ]
         for detail in found {
             if let reason { #expect(detail?.contains(reason) == true, "\(detail ?? "")") } else { #expect(detail == nil) }
@@ -83,13 +91,43 @@ struct DeviceUpsertTests {
             })
     }
 
+    @Test("what a browser is refused for is said without a part of its subscription")
+    func quiet() throws {
+        let id = try #require(RecordID("page"))
+        for handle in [Self.token("https://push.example.com/secret"), Self.token("https://secret@a.example"), "secret"] {
+            let token = DeviceToken(canonical: handle)
+            let detail = refusal { _ = try InstallationUpsert(id: id, platform: .browser, handle: token).checked() }
+            #expect(detail?.contains("secret") == false)
+        }
+    }
+
+    @Test("a handle that the record has already is not judged again")
+    func known() throws {
+        let id = try #require(RecordID("page"))
+        let stored = DeviceToken(canonical: "https://a.example/x p a")
+        let other = DeviceToken(canonical: "https://b.example/x p a")
+        func check(_ handle: DeviceToken) -> [String?] {
+            [
+                refusal {
+                    _ = try DeviceUpsert(id: id, kind: .registration, platform: .browser, handle: handle)
+                        .checked(at: now, known: [stored])
+                },
+                refusal { _ = try InstallationUpsert(id: id, platform: .browser, handle: handle).checked(known: [stored]) },
+            ]
+        }
+        #expect(check(stored) == [nil, nil])
+        #expect(!check(other).contains(nil))
+    }
+
     @Test("an endpoint in a network that the operator names is taken, also by http")
     func browserOfNetwork() throws {
         let id = try #require(RecordID("page"))
         var limits = HubRequestLimits()
-        limits.browsers = OutboundRule(networks: [try #require(AddressRange("127.0.0.0/8"))], setting: "web-push-networks")
-        func check(_ handle: String) throws {
-            _ = try InstallationUpsert(id: id, platform: .browser, handle: DeviceToken(canonical: handle)).checked(limits: limits)
+        limits.browsers = WebPushRule(
+            hosts: ["127.0.0.1", "10.0.0.1"], networks: [try #require(AddressRange("127.0.0.0/8"))])
+        func check(_ endpoint: String) throws {
+            let handle = DeviceToken(canonical: Self.token(endpoint))
+            _ = try InstallationUpsert(id: id, platform: .browser, handle: handle).checked(limits: limits)
         }
         try check("http://127.0.0.1:8080/x")
         #expect(throws: ServiceError.self) { try check("http://10.0.0.1/x") }

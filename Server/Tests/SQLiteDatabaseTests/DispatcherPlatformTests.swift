@@ -24,7 +24,8 @@ struct DispatcherPlatformTests {
 
     private static func handle(_ number: Int, on platform: Platform) -> DeviceToken {
         let handle = HubBench.handle(number)
-        return platform == .browser ? DeviceToken(canonical: "https://push.example.com/" + handle.text) : handle
+        let token = SampleSubscription.token("https://fcm.googleapis.com/" + handle.text)
+        return platform == .browser ? DeviceToken(canonical: token) : handle
     }
 
     private static func command(_ audience: String? = nil) throws -> SendCommand {

@@ -25,8 +25,7 @@ struct WebPushTransportTests {
     private func transport(hosts: [String] = hosts, networks: [String] = []) throws -> WebPushTransport {
         WebPushTransport(
             identity: try #require(VAPIDIdentity(subject: "mailto:push@example.com", keys: keys)),
-            allowing: OutboundRule(networks: networks.compactMap { AddressRange($0) }, setting: "web-push-networks"),
-            hosts: hosts,
+            allowing: WebPushRule(hosts: hosts, networks: networks.compactMap { AddressRange($0) }),
             sender: service, deadline: .seconds(20), clock: clock, logger: notes.logger)
     }
 
@@ -103,10 +102,11 @@ struct WebPushTransportTests {
             let status = Int(request.address.url.split(separator: "/").last ?? "") ?? 0
             return .answered(WebPushAnswer(status: status, retryAfter: status == 503 ? "7" : nil, now: Timestamp(seconds: 0)))
         }
-        let tokens = ["201", "410", "404", "413", "400", "429", "503"].map { SampleBrowser(Self.google + $0).token }
+        let tokens = ["201", "200", "202", "410", "404", "413", "400", "429", "503"].map { SampleBrowser(Self.google + $0).token }
         #expect(
             try await outcomes(tokens) == [
-                .accepted, .gone(since: clock.now), .gone(since: clock.now), .tooLarge, .rejected(reason: "status 400"),
+                .accepted, .accepted, .accepted, .gone(since: clock.now), .gone(since: clock.now), .tooLarge,
+                .rejected(reason: "status 400"),
                 .retry(after: .seconds(60), reason: "status 429"), .retry(after: .seconds(7), reason: "status 503"),
             ])
     }

@@ -149,13 +149,32 @@ struct WebPushSubscriptionTests {
     @Test(
         "a wrong part is named",
         arguments: [
-            ("no-url", point, secret, WebPushSubscriptionFault.endpoint), ("ftp://a.example/", point, secret, .endpoint),
-            ("https://user@a.example/", point, secret, .endpoint), ("https://a.example/", "BKey", secret, .publicKey),
+            ("no-url", point, secret, WebPushSubscriptionFault.endpoint(.scheme)),
+            ("ftp://a.example/", point, secret, .endpoint(.scheme)),
+            ("https://user@a.example/", point, secret, .endpoint(.user)),
+            ("https://a.example/#f", point, secret, .endpoint(.fragment)),
+            ("https://a.example:0/", point, secret, .endpoint(.port)), ("https://a.example/", "BKey", secret, .publicKey),
+            ("https://a.example/", "AAAA", secret, .publicKey),
             ("https://a.example/", String(point.dropLast(4)) + "AAAA", secret, .publicKey),
             ("https://a.example/", point, "QXV0aA", .secret), ("https://a.example/", point, "", .secret),
         ])
     func faults(endpoint: String, point: String, secret: String, fault: WebPushSubscriptionFault) {
         #expect(throws: fault) { try made(endpoint, point, secret) }
+    }
+
+    @Test(
+        "the words of a fault name the part, and what is wrong with it",
+        arguments: [
+            ("https://user@a.example/", point, secret, "the endpoint has a user"),
+            ("https://a.example/#f", point, secret, "the endpoint has a fragment"),
+            ("https://a.example:0/", point, secret, "the endpoint has a port"),
+            ("ftp://a.example/", point, secret, "the endpoint is not an absolute URL with https"),
+            ("https://a.example/", "AAAA", secret, "p256dh is not a point"),
+            ("https://a.example/", point, "AA", "auth is not 16"),
+        ])
+    func words(endpoint: String, point: String, secret: String, words: String) {
+        let fault = #expect(throws: WebPushSubscriptionFault.self) { try made(endpoint, point, secret) }
+        #expect(fault?.description.contains(words) == true)
     }
 
     @Test(

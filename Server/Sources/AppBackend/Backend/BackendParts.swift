@@ -4,6 +4,7 @@ import PushHub
 import RichPushModel
 import SharedAccess
 import TrustedIssuers
+import WebPushProtocol
 
 /// All that a `RichPushBackend` is made of.
 public struct BackendParts: Sendable {
@@ -133,7 +134,7 @@ public struct BackendSettings: Sendable, Hashable {
     /// How long an idempotency key is remembered.
     public var idempotencyKeyLifetime: Duration = .seconds(7 * 24 * 3600)
     /// How browsers are pushed to, unless the hub has keys of its own.
-    public var webPush = WebPushTerms(publicKey: nil, hosts: [])
+    public var webPush = WebPushTerms(publicKey: nil)
     /// Where webhooks may lead.
     public var webhookRule = OutboundRule(networks: [], setting: "webhook-networks")
     /// The pause after the first attempt of an event for a webhook that fails; later ones grow.
@@ -156,16 +157,13 @@ public struct BackendSettings: Sendable, Hashable {
 public struct WebPushTerms: Sendable, Hashable, Codable {
     /// The key that it subscribes with: `applicationServerKey`, a point on P-256 in Base64 for URLs. Absent where there are no keys.
     public var publicKey: String?
-    /// The push services that it may name: a host, or the end of one after a dot.
-    var hosts: [String] = []
+    /// Which ones may register.
+    var rule = WebPushRule()
 
     private enum CodingKeys: String, CodingKey { case publicKey }
 
     /// Creates terms.
-    public init(publicKey: String?, hosts: [String]) {
-        self.publicKey = publicKey
-        self.hosts = hosts.map { $0.lowercased() }
-    }
+    public init(publicKey: String?, rule: WebPushRule = WebPushRule()) { (self.publicKey, self.rule) = (publicKey, rule) }
 }
 
 /// How long what is kept. Everything else has a time of its own: contents that wait to be sent, idempotency keys, credentials.

@@ -18,17 +18,10 @@ struct BrowserRule {
         guard update.sealingKey == nil else { throw ServiceError(.invalidField, "sealingKey: a browser opens nothing sealed") }
         if let page = update.topic { try check(page: page) }
         guard let text = update.handle else { return }
-        let parts = text.split(separator: " ", omittingEmptySubsequences: false).map(String.init)
-        guard parts.count == 3 else {
-            throw ServiceError(.invalidField, "handle: of a browser it is endpoint, p256dh and auth, with a blank between them")
-        }
-        let subscription: WebPushSubscription
-        do { subscription = try WebPushSubscription(endpoint: parts[0], publicKey: parts[1], secret: parts[2]) } catch {
-            throw ServiceError(.invalidField, "handle: \(error)")
-        }
-        guard subscription.isAt(anyOf: terms.hosts) else {
-            throw ServiceError(.invalidField, "handle: the setting web-push-hosts does not name the push service of the browser")
-        }
+        do throws(WebPushSubscriptionFault) {
+            // A page does not say with which key it has subscribed.
+            guard try terms.rule.subscription(in: text).serverKey == nil else { throw .form }
+        } catch { throw ServiceError(.invalidField, "handle: \(error)") }
     }
 
     /// A tap opens it with the number of the notification behind `#`.

@@ -110,7 +110,9 @@ extension NotificationHub {
     /// The same if `allowing` does not refuse to replace the record that is there; what it throws is thrown.
     public func upsert(_ request: DeviceUpsert, allowing: ReplacementCheck?) async throws -> DeviceRecord {
         let now = clock.now
-        let stored = try await stores.devices.upsert(accepted(request, at: now), in: id, at: now, allowing: allowing)
+        let known = try await knownHandles(of: request.id, request.platform)
+        let accepted = try accepted(request, at: now, known: known)
+        let stored = try await stores.devices.upsert(accepted, in: id, at: now, allowing: allowing)
         for replaced in stored.replaced {
             logger.notice(
                 "A device record went because another one registered its handle",
@@ -120,10 +122,17 @@ extension NotificationHub {
     }
 
     /// The request as the hub stores it: checked, and with the hub's own expiry where it says none. Throws `ServiceError`.
-    func accepted(_ request: DeviceUpsert, at now: Timestamp) throws -> DeviceUpsert {
-        var checked = try request.checked(at: now, limits: settings.limits)
+    func accepted(_ request: DeviceUpsert, at now: Timestamp, known: Set<DeviceToken> = []) throws -> DeviceUpsert {
+        var checked = try request.checked(at: now, limits: settings.limits, known: known)
         if request.expiresByDefault { checked.expiresAt = request.expiresAt ?? defaultExpiry(at: now) }
         return checked
+    }
+
+    /// The handle that a browser's record has. The rule for browsers is for new ones: what an older rule let in can still be changed, and
+    /// its pushes end as the transport decides.
+    private func knownHandles(of id: RecordID, _ platform: Platform) async throws -> Set<DeviceToken> {
+        guard platform == .browser, let record = try await device(id), record.platform == platform else { return [] }
+        return Set([record.handle].compactMap(\.self))
     }
 
     public func device(_ id: RecordID) async throws -> DeviceRecord? { try await stores.devices.device(id, in: self.id) }
@@ -171,7 +180,8 @@ extension NotificationHub {
     @discardableResult
     public func put(_ installation: InstallationUpsert, allowing: ReplacementCheck? = nil) async throws -> DeviceInstallation {
         let now = clock.now
-        var checked = try installation.checked(limits: settings.limits)
+        let known = try await knownHandles(of: installation.id, installation.platform)
+        var checked = try installation.checked(limits: settings.limits, known: known)
         checked.expiresAt = checked.expiresAt ?? defaultExpiry(at: now)
         return try await stores.devices.put(checked, in: id, at: now, allowing: allowing)
     }
@@ -195,7 +205,8 @@ extension NotificationHub {
             content.confirmsHandle = false
             try transform(&content)
             guard content.id == id else { throw ServiceError(.invalidField, "the id of an installation cannot be changed") }
-            return try content.checked(limits: limits)
+            let known = content.platform == current.content.platform ? current.content.handles : []
+            return try content.checked(limits: limits, known: known)
         }
         guard let updated else { throw ServiceError(.notFound, "there is no such installation") }
         return updated

@@ -1,7 +1,7 @@
 import NotificationTemplates
 import RichPushModel
 import ServiceErrors
-import SharedAccess
+import WebPushProtocol
 
 /// A request to create a record or to replace what a record says.
 public struct DeviceUpsert: Hashable, Sendable {
@@ -60,11 +60,15 @@ public struct DeviceUpsert: Hashable, Sendable {
 
 extension DeviceUpsert {
     /// Checks the request; throws `ServiceError` (`invalid-field`) for what a hub does not keep.
-    func checked(at now: Timestamp, limits: HubRequestLimits = HubRequestLimits()) throws -> DeviceUpsert {
+    ///
+    /// - Parameter known: the handles that it keeps in any case, since the record has them.
+    func checked(
+        at now: Timestamp, limits: HubRequestLimits = HubRequestLimits(), known: Set<DeviceToken> = []
+    ) throws -> DeviceUpsert {
         var request = self
         request.tags = try DeviceCheck.tags(tags, limits)
         if kind == .installation { try DeviceCheck.installationID(id) } else { try DeviceCheck.id(id) }
-        try request.checkHandle(limits)
+        try request.checkHandle(limits, known)
         try DeviceCheck.platform(platform)
         try DeviceCheck.words(environment: environment, topic: topic, userID: userID, platform)
         try DeviceCheck.extras(pushVariables: pushVariables, details: details)
@@ -109,12 +113,12 @@ extension DeviceUpsert {
         }
     }
 
-    private func checkHandle(_ limits: HubRequestLimits) throws {
+    private func checkHandle(_ limits: HubRequestLimits, _ known: Set<DeviceToken>) throws {
         guard let handle else {
             if kind == .registration { throw ServiceError(.invalidField, "a registration needs a handle") }
             return
         }
-        try DeviceCheck.handle(handle, platform, limits)
+        try DeviceCheck.handle(handle, platform, limits, known)
     }
 }
 
@@ -156,17 +160,15 @@ enum DeviceCheck {
         }
     }
 
-    static func handle(_ handle: DeviceToken, _ platform: Platform, _ limits: HubRequestLimits) throws {
+    static func handle(
+        _ handle: DeviceToken, _ platform: Platform, _ limits: HubRequestLimits, _ known: Set<DeviceToken> = []
+    ) throws {
         guard DeviceToken(handle.text, platform: platform) == handle else {
             throw ServiceError(.invalidField, "the handle is not one of platform \(platform.rawValue.prefix(16))")
         }
-        guard platform == .browser else { return }
-        // The keys stand behind it.
-        guard let endpoint = OutboundAddress(String(handle.text.prefix { $0 != " " })) else {
-            throw ServiceError(.invalidField, "the endpoint of a browser is an absolute URL with https")
-        }
-        if let refusal = limits.browsers.refusal(of: endpoint) {
-            throw ServiceError(.invalidField, "the endpoint of a browser is of no use: \(refusal)")
+        guard platform == .browser, !known.contains(handle) else { return }
+        do throws(WebPushSubscriptionFault) { _ = try limits.browsers.subscription(in: handle.text) } catch {
+            throw ServiceError(.invalidField, "the subscription of a browser is of no use: \(error)")
         }
     }
 
@@ -239,8 +241,8 @@ public struct HubRequestLimits: Hashable, Sendable {
     public var tags = 60
     /// Devices that a test send goes to.
     public var testTargets = 10
-    /// Where the endpoints of browsers may be. Nothing is sent to others.
-    public var browsers = OutboundRule(networks: [], setting: "web-push-networks")
+    /// Which browsers may register. Nothing is sent to others.
+    public var browsers = WebPushRule()
 
     public init() {}
 }

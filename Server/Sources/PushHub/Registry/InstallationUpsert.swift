@@ -82,16 +82,20 @@ extension InstallationUpsert {
     ///
     /// An expiry in the past is kept: the installation is in no audience and soon swept. A phone whose clock is wrong sends such an
     /// expiry, and its library would take a refusal for final until the app's next start (Reference/AzureNotificationHubs.md#5-1).
-    func checked(limits: HubRequestLimits = HubRequestLimits()) throws -> InstallationUpsert {
+    ///
+    /// - Parameter known: the handles that a hub keeps in any case, since the installation has them.
+    func checked(
+        limits: HubRequestLimits = HubRequestLimits(), known: Set<DeviceToken> = []
+    ) throws -> InstallationUpsert {
         var request = self
         request.tags = try DeviceCheck.tags(tags, limits)
         try DeviceCheck.installationID(id)
-        if let handle { try DeviceCheck.handle(handle, platform, limits) }
+        if let handle { try DeviceCheck.handle(handle, platform, limits, known) }
         try DeviceCheck.platform(platform)
         try DeviceCheck.words(environment: environment, topic: topic, userID: userID, platform)
         try DeviceCheck.extras(pushVariables: pushVariables, details: details)
         request.templates = try checked(templates, limits)
-        request.tiles = try checkedTiles(limits)
+        request.tiles = try checkedTiles(limits, known)
         let count = templates.count + tiles.values.reduce(0) { $0 + $1.templates.count + 1 }
         guard count <= Self.maximumTemplates else {
             throw ServiceError(.invalidField, "an installation has at most \(Self.maximumTemplates) templates and tiles")
@@ -99,11 +103,14 @@ extension InstallationUpsert {
         return request
     }
 
-    private func checkedTiles(_ limits: HubRequestLimits) throws -> [String: Tile] {
+    /// Every handle of the installation.
+    var handles: Set<DeviceToken> { Set(tiles.values.map(\.handle) + [handle].compactMap(\.self)) }
+
+    private func checkedTiles(_ limits: HubRequestLimits, _ known: Set<DeviceToken>) throws -> [String: Tile] {
         try tiles.reduce(into: [:]) { result, entry in
             var tile = entry.value
             try DeviceCheck.templateName(entry.key)
-            try DeviceCheck.handle(tile.handle, platform, limits)
+            try DeviceCheck.handle(tile.handle, platform, limits, known)
             tile.tags = try DeviceCheck.tags(tile.tags, limits)
             tile.templates = try checked(tile.templates, limits)
             result[entry.key] = tile

@@ -89,7 +89,10 @@ struct RequestSample: Sendable {
                 "WindowsTemplateRegistrationDescription",
                 "<ChannelUri>https://w.example.test/?a=b&amp;c</ChannelUri><BodyTemplate>&lt;toast/&gt;</BodyTemplate><WnsHeaders><WnsHeader><Header>X-WNS-Type</Header><Value>wns/toast</Value></WnsHeader></WnsHeaders>"
             ),
-            ("BrowserRegistrationDescription", "<Endpoint>https://b.example.test</Endpoint><P256DH>p</P256DH><Auth>a</Auth>"),
+            (
+                "BrowserRegistrationDescription",
+                "<Endpoint>https://fcm.googleapis.com/b</Endpoint><P256DH>\(SampleSubscription.publicKey)</P256DH><Auth>\(SampleSubscription.secret)</Auth>"
+            ),
         ]
         switch Int.random(in: 0..<8, using: &random) {
         case 0...2: return RequestSample(request: upsert(things), subject: .registration)
@@ -115,7 +118,7 @@ struct RequestSample: Sendable {
         guard Bool.random(using: &random) else { return RequestSample(request: put(things), subject: .installation) }
         let json = [("Authorization", things.token), ("Content-Type", "application/json")]
         let others = [
-            #"{"platform":"browser","pushChannel":{"endpoint":"https://b.example.test","p256dh":"p","auth":"a"},"userId":"ann"}"#,
+            #"{"platform":"browser","pushChannel":{"endpoint":"https://fcm.googleapis.com/b","p256dh":"\#(SampleSubscription.publicKey)","auth":"\#(SampleSubscription.secret)"},"userId":"ann"}"#,
             #"{"platform":"wns","pushChannel":"https://w.example.test","secondaryTiles":{"t":{"pushChannel":"https://w.example.test/t","tags":["x"],"templates":{"a":{"body":"<tile/>"}}}}}"#,
             #"{"platform":"GCM","pushChannel":"g","expirationTime":"2027-02-18T10:00+0000","tags":["red","go"],"pushVariables":null}"#,
         ]

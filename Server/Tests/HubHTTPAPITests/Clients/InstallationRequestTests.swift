@@ -139,23 +139,6 @@ struct InstallationRequestTests {
     }
 
     @Test(
-        "a browser's channel comes as an object or as its text",
-        arguments: [
-            #"{"endpoint":"https://push.example.test/x","p256dh":"BKey","auth":"QXV0aA"}"#,
-            #""{\"endpoint\":\"https://push.example.test/x\",\"p256dh\":\"BKey\",\"auth\":\"QXV0aA\"}""#,
-        ])
-    func browsers(_ channel: String) async throws {
-        let hub = try await HubUnderTest()
-        let document = #"{"installationId":"b","platform":"browser","pushChannel":\#(channel)}"#
-        let put = try await hub.call(
-            .javaScript, ClientRequest("PUT", HubClient.javaScript.installation("b"), [], body: document))
-        #expect(put.status == 200, "\(put.body)")
-        let answer = try await hub.call(.javaScript, ClientRequest("GET", HubClient.javaScript.installation("b")))
-        #expect(answer.body.contains("BKey"))
-        #expect(answer.body.contains("https:"))
-    }
-
-    @Test(
         "a document or a patch that breaks a rule is 400 with a place, and changes nothing",
         arguments: [
             ("PUT", #"{"installationId":"i","platform":"apns"}"#),

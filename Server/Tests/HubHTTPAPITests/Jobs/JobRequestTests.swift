@@ -1,3 +1,4 @@
+import ClarionTesting
 import Foundation
 import HTTPTypes
 import HubProtocol
@@ -146,6 +147,22 @@ struct JobRequestTests {
         let missing = try await importing([lines[0]], .importUpdateRegistrations, bench).failed
         #expect(missing.contains("there is no such installation"))
         #expect(try await bench.deviceStore.count(in: bench.hub.id) == 0)
+    }
+
+    @Test("a line of a browser to which nothing could be sent fails with its reason", arguments: [true, false])
+    func browsers(isInstallation: Bool) async throws {
+        let bench = try await JobBench()
+        let lines = ["AAAA", SampleSubscription.publicKey].map { key in
+            RegistrationLines.line(
+                RegistrationDescription(
+                    .browser, handle: "https://fcm.googleapis.com/x",
+                    details: ["P256DH": key, "Auth": SampleSubscription.secret],
+                    registrationID: isInstallation ? nil : key, tags: isInstallation ? ["$InstallationId:{\(key)}"] : []))
+        }
+        let (output, failed) = try await importing(lines, .importCreateRegistrations, bench)
+        #expect(output.split(separator: "\n").count == 1 && output.contains(SampleSubscription.publicKey), "\(output)")
+        #expect(failed.split(separator: "\n").count == 1)
+        #expect(failed.contains("line 1: the subscription of a browser"), "\(failed)")
     }
 
     @Test("lines that fail are in their file with line and reason, and can be imported again")

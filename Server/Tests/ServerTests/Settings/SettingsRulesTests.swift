@@ -1,9 +1,11 @@
+import AppBackend
 import Foundation
 import Crypto
 import CryptoExtras
 import HubProtocol
 import PushHub
 import Testing
+import WebPushProtocol
 
 @testable import ServerComposition
 @testable import ServerSettings
@@ -57,6 +59,15 @@ struct SettingsRulesTests {
         #expect(SettingsFixture(file: "content-quota: 1MB").problems.count == 1)
         #expect(SettingsFixture(file: "content-quota: 1MB\ncontent-limit: 1MB").problems.isEmpty)
         #expect(SettingsFixture(file: "content-limit: 2GB").problems.count == 1)
+    }
+
+    @Test("hubs and the app backend have one rule for browsers, that of the settings")
+    func browsers() throws {
+        let file = "web-push-hosts: [Push.Example.net]\nweb-push-networks: [10.0.0.0/8]"
+        let settings = try #require(SettingsFixture(file: file).read().settings)
+        let rule = WebPushRule(hosts: ["push.example.net"], networks: ["10.0.0.0/8"].compactMap { .init($0) })
+        #expect(ServerNode.hubSettings(settings).limits.browsers == rule)
+        #expect(settings.backend.webPush == WebPushTerms(publicKey: nil, rule: rule))
     }
 
     @Test("limits of the hub protocol reach the code that enforces them, and default to those of Azure's service")

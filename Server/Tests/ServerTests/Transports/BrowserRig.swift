@@ -52,14 +52,14 @@ final class BrowserRig: TransportRig {
         service.core.with { $0.origin = "https://\(terms.host):\(proxy.port)" }
         let browser = try await BrowserSession.connect(SimulatedBrowser(), to: service)
         var settings = Settings()
+        settings.webPush.hosts = [terms.host]
         settings.webPush.networks = ["127.0.0.0/8", "::1/128"].compactMap { AddressRange($0) }
         settings.webPush.trustRootsPath = trust
         let client = try WebPushClient(settings.webPush, clock: clock, group: .singletonMultiThreadedEventLoopGroup)
         let key = VAPIDKey()
         let transport = WebPushTransport(
             identity: try #require(VAPIDIdentity(subject: "mailto:push@example.com", keys: [key])),
-            allowing: settings.webPush.rule, hosts: [terms.host], sender: client, deadline: terms.deadline, clock: clock,
-            logger: quiet)
+            allowing: settings.webPush.rule, sender: client, deadline: terms.deadline, clock: clock, logger: quiet)
         let rig = BrowserRig(
             transport: transport, service: service, proxy: proxy, client: client, browser: browser, clock: clock,
             serverKey: terms.isCredentialGood ? key : VAPIDKey(), terms: terms)
