@@ -106,11 +106,9 @@ public struct ServerNode: Sendable {
         let observer = HubObservers(
             observers: [PushMetrics(factory: options.metrics, clock: clock)] + [options.hubObserver].compactMap(\.self))
         let stores = storage.hubStores
-        let aloneSince = settings.database == nil ? clock.now : nil
-        var shared = Self.hubSettings(settings)
-        shared.aloneSince = aloneSince
-        // Each request makes its hub, so that only what differs between hubs is worked out here.
-        let makeHub: @Sendable (HubID, Duration?) -> NotificationHub = { [shared] id, lifetime in
+        // Each request makes its hub, so what all have in common is worked out once.
+        let shared = Self.hubSettings(settings, aloneSince: settings.database == nil ? clock.now : nil)
+        let makeHub: @Sendable (HubID, Duration?) -> NotificationHub = { id, lifetime in
             var settings = shared
             settings.registrationTTL = lifetime
             return NotificationHub(
@@ -130,8 +128,7 @@ public struct ServerNode: Sendable {
         do {
             tokens = try await Self.tokens(settings, storage, options.clock, group, logger)
             provider = try await Self.provider(settings, storage, options.clock, group, logger)
-            let managed = ManagedHubs(
-                registry: storage.hubs, catalog: catalog, transport: delivery.transport, own: own)
+            let managed = ManagedHubs(registry: storage.hubs, catalog: catalog, transport: delivery.transport, own: own)
             backend = try await Self.backend(
                 settings, options, storage, remoteHub ?? hub, managed, delivery, environments, tokens, provider, logger)
             let picture = try DefaultPictureKeeper(settings, backend: backend, clock: clock, logger: logger)
@@ -166,8 +163,9 @@ extension ServerNode {
     }
 
     /// What all hubs of this node have in common.
-    static func hubSettings(_ settings: Settings) -> NotificationHub.Settings {
+    static func hubSettings(_ settings: Settings, aloneSince: Timestamp? = nil) -> NotificationHub.Settings {
         var result = NotificationHub.Settings()
+        result.aloneSince = aloneSince
         result.scheduleHorizon = settings.hubBounds.scheduleHorizon
         result.limits = settings.hubBounds.ofHub
         result.limits.browsers = settings.webPush.rule
