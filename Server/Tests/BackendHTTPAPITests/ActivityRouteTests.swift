@@ -11,7 +11,7 @@ struct ActivityRouteTests {
     private func started() async throws -> (bench: BackendBench, moment: Timestamp) {
         var settings = BackendSettings()
         // A hub of this server knows the tokens of activities.
-        settings.webPush = WebPushTerms(publicKey: String(repeating: "B", count: 87), hosts: ["push.example"])
+        settings.webPush = WebPushTerms(publicKey: String(repeating: "B", count: 87))
         let bench = try await BackendBench(settings: settings)
         let moment = bench.clock.now + .seconds(600)
         let answer = try await bench.json(
