@@ -117,8 +117,9 @@ final class FCMClient: FCMSending {
         return bytes
     }
 
-    func shutDown() async {
-        if case .success(let client) = messages { await client.shutdown() }
+    /// What was posted to FCM gets its answer until the limit.
+    func shutDown(within limit: Duration) async {
+        if case .success(let client) = messages { await client.shutdown(within: limit) }
         try? await tokens.shutdown()
     }
 }
