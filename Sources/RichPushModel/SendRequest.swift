@@ -217,16 +217,19 @@ public struct SendStatus: Hashable, Sendable, Codable {
         public var cause: String
         /// The reason from APNs or from the server's client, for example `InvalidProviderToken`.
         public var reason: String
+        /// The reason for a person. Absent from a server of an earlier version.
+        public var words: String?
 
         /// Creates a wait.
-        public init(cause: String, reason: String) {
+        public init(cause: String, reason: String, words: String? = nil) {
             self.cause = cause
             self.reason = reason
+            self.words = words
         }
 
         private enum CodingKeys: String, CodingKey {
             case cause = "for"
-            case reason
+            case reason, words
         }
     }
 

@@ -78,5 +78,5 @@ extension ServiceError {
         }
     }
 
-    fileprivate init(_ failure: APNsFailure) { self.init(.notReady, "APNs gave no answer: \(failure.sentence)") }
+    fileprivate init(_ failure: APNsFailure) { self.init(.notReady, "APNs gave no answer: \(OutcomeReason.words(of: failure.rawValue))") }
 }

@@ -105,30 +105,6 @@ public enum APNsFailure: String, Error, Hashable, Sendable, CaseIterable {
     case credentialRefused = "credential-refused"
 }
 
-extension APNsFailure {
-    /// For a person, as the end of a sentence.
-    public var sentence: String {
-        switch self {
-        case .unreachable: "no connection could be made"
-        case .nameNotResolved: "the name of the host has no address"
-        case .proxyRefused: "the proxy refused the connection, or did not answer"
-        case .proxyUnauthorized: "the proxy wants other credentials"
-        case .tlsFailed: "no connection with TLS could be made: a certificate is not trusted, or was refused"
-        case .connectionClosed: "the connection ended before the answer"
-        case .refusedStream: "the service did not process it"
-        case .streamReset: "the service ended the request without an answer"
-        case .serviceUnavailable: "the service is not available"
-        case .throttled: "the service asked for fewer requests"
-        case .deadline: "no answer came in time"
-        case .queueFull: "too many requests wait already"
-        case .protocolError: "what answers does not keep to HTTP/2"
-        case .otherProtocol: "the server does not speak HTTP/2"
-        case .cancelled: "it was called off"
-        case .credentialRefused: "the service refused the credential"
-        }
-    }
-}
-
 /// A push that APNs did not take, or may not have taken.
 public struct APNsNotAccepted: Error, Hashable, Sendable {
     /// How it ended; never `accepted`.

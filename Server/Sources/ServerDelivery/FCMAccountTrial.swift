@@ -45,7 +45,7 @@ package struct FCMAccountTrial: Sendable {
             logger: Logger(label: "doctor") { _ in SwiftLogNoOpLogHandler() })
         let trial = FCMAccountTrial(client, endpoint: settings.endpoint, limit: .seconds(5), clock: SystemClock())
         let found = await trial.findings(about: accounts)
-        await client.shutDown()
+        await client.shutDown(within: .seconds(1))
         return found
     }
 

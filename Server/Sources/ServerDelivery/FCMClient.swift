@@ -24,6 +24,8 @@ final class FCMClient: FCMSending {
     /// Connections to FCM. Google takes 100 requests at once on each.
     private static let connections = 16
     private static let answerBytes = 16_384
+    /// Of the token endpoint. For FCM the word of the push client stands.
+    private static let noAnswer = "no answer in time"
 
     /// Not there on a system without certificates of public authorities, which may not need it.
     private let messages: Result<HTTP2PostClient, APNsConfigurationFault>
@@ -68,7 +70,7 @@ final class FCMClient: FCMSending {
     func post(_ request: FCMRequest, within deadline: Duration) async -> FCMReply {
         guard request.url.hasPrefix(endpoint + "/") else {
             // The client's own time limit ends with the head of the answer.
-            return await clock.attempt(within: deadline, orElse: .unknown(reason: "no answer in time")) {
+            return await clock.attempt(within: deadline, orElse: .unknown(reason: Self.noAnswer)) {
                 await self.ask(request, within: deadline)
             }
         }
@@ -82,8 +84,8 @@ final class FCMClient: FCMSending {
         case .answered(let answer):
             return .answered(
                 FCMAnswer(status: answer.status, retryAfter: answer.retryAfter, body: answer.body, now: clock.now))
-        case .notSent(let failure): return .notSent(reason: failure.sentence)
-        case .unknown(let failure): return .unknown(reason: failure.sentence)
+        case .notSent(let failure): return .notSent(reason: failure.rawValue)
+        case .unknown(let failure): return .unknown(reason: failure.rawValue)
         }
     }
 
@@ -100,7 +102,7 @@ final class FCMClient: FCMSending {
                     body: await Self.beginning(of: answer.body), now: clock.now))
         } catch {
             let failure = OutboundFailure(error)
-            let reason = failure.reason(late: "no answer in time")
+            let reason = failure.reason(late: Self.noAnswer)
             return failure.isBeforeSending ? .notSent(reason: reason) : .unknown(reason: reason)
         }
     }
@@ -117,14 +119,11 @@ final class FCMClient: FCMSending {
         return bytes
     }
 
-    func shutDown() async {
-        if case .success(let client) = messages { await client.shutdown() }
+    /// What was posted to FCM gets its answer until the limit.
+    func shutDown(within limit: Duration) async {
+        if case .success(let client) = messages { await client.shutdown(within: limit) }
         try? await tokens.shutdown()
     }
-}
-
-extension APNsFailure {
-    fileprivate var sentence: String { self == .deadline ? "no answer in time" : rawValue }
 }
 
 /// The service accounts with which hubs send to Android: their own, else that of the node.

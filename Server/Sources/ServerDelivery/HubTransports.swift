@@ -14,8 +14,8 @@ package final class HubTransports: PushTransport {
         var transport: any PushTransport
         /// The channels of the credential's app; absent where there are none.
         var channels: (any BroadcastChannels)?
-        /// Ends it in order.
-        var close: @Sendable () async -> Void
+        /// Ends it in order, within a time.
+        var close: @Sendable (_ limit: Duration) async -> Void
     }
 
     /// The most clients that are open at once; each has connections and memory of its own.
@@ -34,6 +34,7 @@ package final class HubTransports: PushTransport {
     private let missing = Mutex<Set<Platform>>([])
     private let make: @Sendable (HubCredential) throws -> Made
     private let clock: any ServiceClock
+    private let closeTime: Duration
     private let logger: Logger
     private let table: Mutex<HubTransportTable<Made>>
 
@@ -41,10 +42,11 @@ package final class HubTransports: PushTransport {
     /// - Parameters:
     ///   - node: for hubs without a credential of their own, by platform. The one for APNs is there, if without a credential.
     ///   - common: for hubs with a credential of their own, where one transport serves all of them.
+    ///   - closeTime: how long a client may wait for answers when it is closed.
     ///   - make: makes the transport for a credential; throws what is wrong with it.
     init(
         catalog: HubCatalog, node: [Platform: Made], common: [Platform: Made] = [:], clock: any ServiceClock, logger: Logger,
-        capacity: Int = HubTransports.capacity,
+        closeTime: Duration, capacity: Int = HubTransports.capacity,
         make: @escaping @Sendable (HubCredential) throws -> Made
     ) {
         self.catalog = catalog
@@ -53,6 +55,7 @@ package final class HubTransports: PushTransport {
         self.clock = clock
         self.logger = logger
         self.make = make
+        self.closeTime = closeTime
         table = Mutex(HubTransportTable(capacity: capacity, idleTime: Self.idleTime))
     }
 
@@ -160,7 +163,7 @@ package final class HubTransports: PushTransport {
 
     private func close(_ made: [Made]) async {
         await withDiscardingTaskGroup { group in
-            for one in made { group.addTask { await one.close() } }
+            for one in made { group.addTask { [closeTime] in await one.close(closeTime) } }
         }
     }
 

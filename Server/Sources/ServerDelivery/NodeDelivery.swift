@@ -22,6 +22,8 @@ package struct NodeDelivery: Sendable {
     /// The numbers of the node's client and of those of hubs.
     package let clients = APNsClientLedger()
     package let tokens: ProviderTokens
+    /// How long a client may wait for answers when it is closed.
+    package let closeTime: Duration
     /// The numbers of the connections to FCM; `nil` where there can be none.
     package let fcm: @Sendable () -> APNsClientMetrics?
 
@@ -30,7 +32,7 @@ package struct NodeDelivery: Sendable {
         _ settings: Settings, catalog: HubCatalog, clock: any ServiceClock, group: any EventLoopGroup,
         observer: (any APNsClientObserver)?, logger: Logger
     ) throws {
-        tokens = ProviderTokens(clock: clock)
+        (tokens, closeTime) = (ProviderTokens(clock: clock), Self.closeTime(settings))
         let maker = APNsClientMaker(
             settings: settings, group: group, observer: observer, ledger: clients, tokens: tokens, logger: logger)
         let environment = settings.apns.environment
@@ -42,7 +44,7 @@ package struct NodeDelivery: Sendable {
         )
         let node = HubTransports.Made(
             transport: pushes, channels: made.map { APNsAppChannels(app: topic, client: $0.pushes, management: $0.channels) }
-        ) { await made?.channels?.shutdown() }
+        ) { await made?.channels?.shutdown(within: $0) }
         let browsers = BrowserTransportMaker(settings: settings, clock: clock, group: group, logger: logger)
         var ways: [Platform: HubTransports.Made] = [.apns: node]
         if let identity = settings.webPush.identity { ways[.browser] = try browsers.transport(identity) }
@@ -51,8 +53,9 @@ package struct NodeDelivery: Sendable {
         let android = Self.android(settings, catalog: catalog, client: messages, clock: clock, logger: logger)
         fcm = { messages.metrics }
         if settings.fcm.account != nil { ways[.fcmv1] = android }
-        transport = HubTransports(catalog: catalog, node: ways, common: [.fcmv1: android], clock: clock, logger: logger) {
-            credential in
+        transport = HubTransports(
+            catalog: catalog, node: ways, common: [.fcmv1: android], clock: clock, logger: logger, closeTime: closeTime
+        ) { credential in
             switch credential {
             case .apns(let credential): try maker.transport(credential)
             case .browser(let credential):
@@ -63,6 +66,9 @@ package struct NodeDelivery: Sendable {
         if settings.role.dispatches, let warning = Self.horizonWarning(settings) { logger.warning("\(warning)") }
     }
 
+    /// Half of what the dispatcher leaves of the time for a shutdown, since the node's client of APNs ends after the others.
+    static func closeTime(_ settings: Settings) -> Duration { settings.shutdownDeadline / 10 }
+
     private static func android(
         _ settings: Settings, catalog: HubCatalog, client: FCMClient, clock: any ServiceClock, logger: Logger
     ) -> HubTransports.Made {
@@ -70,7 +76,7 @@ package struct NodeDelivery: Sendable {
             credentials: HubFCMAccounts(catalog, node: settings.fcm.account, tokenURL: settings.fcm.hubTokenURL), sender: client,
             endpoint: settings.fcm.endpoint,
             messagesPerMinute: settings.fcm.messagesPerMinute, deadline: settings.pushDeadline, clock: clock, logger: logger)
-        return HubTransports.Made(transport: transport) { await client.shutDown() }
+        return HubTransports.Made(transport: transport) { await client.shutDown(within: $0) }
     }
 
     /// From this retry horizon on, a push always gets a second try after a 500: the hub draws the least wait out by up to a tenth.
@@ -98,7 +104,7 @@ private struct BrowserTransportMaker {
         let transport = WebPushTransport(
             identity: identity, allowing: settings.webPush.rule, sender: client, deadline: settings.pushDeadline, clock: clock,
             logger: logger)
-        return HubTransports.Made(transport: transport) { await client.shutDown() }
+        return HubTransports.Made(transport: transport) { await client.shutDown(within: $0) }
     }
 }
 
@@ -137,9 +143,10 @@ package struct APNsClientMaker: Sendable {
             clients: [environment: clients.pushes], defaultEnvironment: environment, defaultTopic: topic, logger: logger)
         let number = ledger.open { clients.pushes.metrics }
         let channels = APNsAppChannels(app: topic, client: clients.pushes, management: clients.channels)
-        return HubTransports.Made(transport: transport, channels: channels) {
-            await clients.channels?.shutdown()
-            await clients.pushes.shutdown()
+        return HubTransports.Made(transport: transport, channels: channels) { limit in
+            async let ofChannels: Void? = clients.channels?.shutdown(within: limit)
+            await clients.pushes.shutdown(within: limit)
+            await ofChannels
             ledger.close(number)
         }
     }

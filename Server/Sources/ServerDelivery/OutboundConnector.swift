@@ -158,6 +158,8 @@ package enum OutboundFailure: Hashable, Sendable {
     case unreachable, untrusted, late, broken
     /// Every connection that may be open was in use for too long.
     case busy
+    /// The receiver refused to process the request.
+    case notProcessed
 
     package init(_ error: any Error) {
         self =
@@ -181,6 +183,7 @@ package enum OutboundFailure: Hashable, Sendable {
             case .tlsFailed: .untrusted
             case .deadline: .late
             case .queueFull: .busy
+            case .refusedStream: .notProcessed
             default: .broken
             }
     }
@@ -207,6 +210,7 @@ package enum OutboundFailure: Hashable, Sendable {
         case .late: late
         case .broken: "the connection broke"
         case .busy: "no connection to the receiver became free"
+        case .notProcessed: "the receiver refused to process the request"
         }
     }
 }

@@ -27,7 +27,7 @@ package enum PushService: String, Sendable, CaseIterable {
         case .apns: APNsFailure(rawValue: reason) != nil || APNsReason(rawValue: reason).isKnown ? reason : "other"
         // The server's own pace is no trouble, and no alert waits for it.
         case .fcm where reason == FCMTransport.paced: "paced"
-        case .fcm: Self.code(reason) ?? Self.fcmSentences[reason]?.rawValue ?? Self.statusClass(reason) ?? "other"
+        case .fcm: Self.code(reason) ?? Self.ofFCM[reason]?.rawValue ?? Self.statusClass(reason) ?? "other"
         case .webPush:
             // The cause stands behind it.
             reason.hasPrefix(WebPushTransport.resting)
@@ -71,14 +71,15 @@ package enum PushService: String, Sendable, CaseIterable {
         return "\(status / 100)xx"
     }
 
-    private static let fcmSentences: [String: APNsFailure] = {
-        let all = APNsFailure.allCases.map { ($0.sentence, $0) }
+    private static let ofFCM: [String: APNsFailure] = {
+        let all = APNsFailure.allCases.map { ($0.rawValue, $0) }
         return Dictionary(all + [(FCMTransport.noTime, APNsFailure.deadline)]) { first, _ in first }
     }()
 
     private static let webPushSentences: [String: APNsFailure] = {
         let failures: [(OutboundFailure, APNsFailure)] = [
             (.unreachable, .unreachable), (.untrusted, .tlsFailed), (.broken, .connectionClosed), (.busy, .queueFull),
+            (.notProcessed, .refusedStream),
         ]
         let own: [(String, APNsFailure)] = [
             (WebPushTransport.noTime, .deadline), (WebPushClient.noAnswer, .deadline), (WebPushClient.noConnection, .deadline),

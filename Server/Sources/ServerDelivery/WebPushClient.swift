@@ -225,17 +225,20 @@ final class WebPushClient: WebPushSending {
         }
     }
 
-    /// Closes all clients. What was posted over HTTP/2 gets its answer before.
-    func shutDown() async {
+    /// Closes all clients. What was posted over HTTP/2 gets its answer before, until the limit.
+    func shutDown(within limit: Duration) async {
         let entries = state.withLock { state in
             state.isClosed = true
             defer { state.entries = [:] }
             return Array(state.entries.values)
         }
-        for entry in entries { entry.posts?.beginToShutDown() }
-        for entry in entries {
-            await entry.posts?.shutdown()
-            try? await entry.requests?.shutdown()
+        await withDiscardingTaskGroup { group in
+            for entry in entries {
+                group.addTask {
+                    await entry.posts?.shutdown(within: limit)
+                    try? await entry.requests?.shutdown()
+                }
+            }
         }
         await connector.shutDown()
     }

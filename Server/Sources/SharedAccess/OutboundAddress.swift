@@ -23,15 +23,18 @@ public struct OutboundAddress: Hashable, Sendable {
     /// A host has letters, digits, hyphens and dots, or is an address. Every reader of the URL then finds the same host: no part of it is
     /// decoded, and an international name comes in its form for the name service.
     public init(reading text: String) throws(OutboundAddressFault) {
-        guard text.utf8.count <= Self.limit else { throw .length }
-        guard text.utf8.allSatisfy({ (33...126).contains($0) && !Self.misread.contains($0) }) else { throw .character }
-        guard let end = text.firstRange(of: "://") else { throw .scheme }
-        let scheme = text[..<end.lowerBound].lowercased()
+        // Byte by byte: each push to a browser reads one.
+        let bytes = text.utf8
+        guard bytes.count <= Self.limit else { throw .length }
+        guard bytes.allSatisfy(Self.isOfURL) else { throw .character }
+        guard let colon = bytes.firstIndex(of: UInt8(ascii: ":")), bytes[colon...].starts(with: "://".utf8) else { throw .scheme }
+        let scheme = text[..<colon].lowercased()
         guard scheme == "https" || scheme == "http" else { throw .scheme }
-        guard !text.contains("#") else { throw .fragment }
-        let authority = text[end.upperBound...].prefix { $0 != "/" && $0 != "?" }
-        let place = try Place(authority.lowercased())
-        url = "\(scheme)://\(place.authority)" + text[authority.endIndex...]
+        guard !bytes.contains(UInt8(ascii: "#")) else { throw .fragment }
+        let rest = bytes[bytes.index(colon, offsetBy: 3)...]
+        let end = rest.firstIndex { $0 == UInt8(ascii: "/") || $0 == UInt8(ascii: "?") } ?? bytes.endIndex
+        let place = try Place(text[rest.startIndex..<end].lowercased())
+        url = "\(scheme)://\(place.authority)\(text[end...])"
         isSecure = scheme == "https"
         host = place.host
         port = place.port ?? (isSecure ? 443 : 80)
@@ -39,7 +42,7 @@ public struct OutboundAddress: Hashable, Sendable {
 
     /// Host and port as a URL has them, without the port that is usual.
     public var authority: String {
-        let name = host.contains(":") ? "[\(host)]" : host
+        let name = host.utf8.contains(UInt8(ascii: ":")) ? "[\(host)]" : host
         return port == (isSecure ? 443 : 80) ? name : "\(name):\(port)"
     }
 
@@ -50,8 +53,15 @@ public struct OutboundAddress: Hashable, Sendable {
         return (rest[start] == UInt8(ascii: "?") ? "/" : "") + url[start...]
     }
 
-    /// Characters that a URL has only in encoded form.
-    private static let misread = Set("\"<>\\^`{|}".utf8)
+    /// No character that a URL has only in encoded form.
+    private static func isOfURL(_ byte: UInt8) -> Bool {
+        switch byte {
+        case UInt8(ascii: "\""), UInt8(ascii: "<"), UInt8(ascii: ">"), UInt8(ascii: "\\"), UInt8(ascii: "^"), UInt8(ascii: "`"),
+            UInt8(ascii: "{"), UInt8(ascii: "|"), UInt8(ascii: "}"):
+            false
+        default: (33...126).contains(byte)
+        }
+    }
 
     /// Where a URL leads.
     private struct Place {

@@ -13,17 +13,22 @@ public enum WebPushEncryption {
 
     /// Encrypts with a key pair and a salt that are used for nothing else.
     ///
-    /// - Throws: an error of the library, for a point that is not on the curve.
+    /// - Throws: an error of the library.
     public static func body(of message: [UInt8], for subscription: WebPushSubscription) throws -> [UInt8] {
-        try body(of: message, for: subscription, key: newKey(), salt: SymmetricKey(size: .bits128).withUnsafeBytes(Array.init))
+        let (key, salt) = newKey()
+        return try body(of: message, for: subscription, key: key, salt: salt)
     }
 
-    /// A new key pair from 32 random bytes. The library's own way also signs with each pair and checks the signature, since pairs may be for
-    /// that, and takes nine times as long.
-    private static func newKey() -> P256.KeyAgreement.PrivateKey {
+    /// A new key pair from 32 random bytes, and 16 more as a salt, drawn together. The library's own way also signs with each pair and checks
+    /// the signature, since pairs may be for that, and takes nine times as long.
+    private static func newKey() -> (P256.KeyAgreement.PrivateKey, salt: [UInt8]) {
         while true {
+            let drawn = SymmetricKey(size: SymmetricKeySize(bitCount: 384))
             // Of all numbers of 32 bytes only one in four thousand million is none of the curve: then others are drawn.
-            if let key = try? P256.KeyAgreement.PrivateKey(rawRepresentation: SymmetricKey(size: .bits256)) { return key }
+            let pair = drawn.withUnsafeBytes { bytes in
+                (try? P256.KeyAgreement.PrivateKey(rawRepresentation: bytes[..<32])).map { ($0, salt: Array(bytes[32...])) }
+            }
+            if let pair { return pair }
         }
     }
 
@@ -41,10 +46,18 @@ public enum WebPushEncryption {
     ) throws -> [UInt8] {
         let own = Array(key.publicKey.x963Representation)
         let keys = try ContentKeys(
-            shared: key.sharedSecretFromKeyAgreement(with: .init(x963Representation: subscription.publicKey)),
+            shared: key.sharedSecretFromKeyAgreement(with: subscription.point),
             secret: subscription.secret, receiver: subscription.publicKey, sender: own, salt: salt)
         let sealed = try AES.GCM.seal(record, using: keys.key, nonce: keys.nonce)
-        return salt + recordSize + [UInt8(own.count)] + own + sealed.ciphertext + sealed.tag
+        var body: [UInt8] = []
+        body.reserveCapacity(record.count + overhead - 1)
+        body += salt
+        body += recordSize
+        body.append(UInt8(own.count))
+        body += own
+        body += sealed.ciphertext
+        body += sealed.tag
+        return body
     }
 
     /// Reads a body as the browser does.
@@ -70,22 +83,30 @@ public enum WebPushEncryption {
         return Array(record[record.startIndex..<end])
     }
 
-    /// The key and the nonce of the one record.
+    /// The key and the nonce of the one record (Reference/WebPush.md#3-2). Nothing is longer than one hash, so each step of HKDF is one HMAC.
     private struct ContentKeys {
         let key: SymmetricKey
         let nonce: AES.GCM.Nonce
 
+        private static let pairing = Array("WebPush: info\0".utf8)
+        private static let ofKey = Array("Content-Encoding: aes128gcm\0\u{1}".utf8)
+        private static let ofNonce = Array("Content-Encoding: nonce\0\u{1}".utf8)
+
         init(shared: SharedSecret, secret: [UInt8], receiver: [UInt8], sender: [UInt8], salt: [UInt8]) throws {
-            let material = shared.hkdfDerivedSymmetricKey(
-                using: SHA256.self, salt: secret, sharedInfo: Array("WebPush: info\0".utf8) + receiver + sender,
-                outputByteCount: 32)
-            let extracted = HKDF<SHA256>.extract(inputKeyMaterial: material, salt: salt)
-            func derived(_ purpose: String, _ count: Int) -> SymmetricKey {
-                HKDF<SHA256>.expand(
-                    pseudoRandomKey: extracted, info: Array("Content-Encoding: \(purpose)\0".utf8), outputByteCount: count)
+            let first = shared.withUnsafeBytes { HMAC<SHA256>.authenticationCode(for: $0, using: SymmetricKey(data: secret)) }
+            let material = HMAC<SHA256>.authenticationCode(
+                for: Self.pairing + receiver + sender + [1], using: SymmetricKey(data: first))
+            let extracted = material.withUnsafeBytes {
+                HMAC<SHA256>.authenticationCode(for: $0, using: SymmetricKey(data: salt))
             }
-            key = derived("aes128gcm", 16)
-            nonce = try derived("nonce", 12).withUnsafeBytes { try AES.GCM.Nonce(data: $0) }
+            let expanding = HMAC<SHA256>(key: SymmetricKey(data: extracted))
+            func expanded(_ purpose: [UInt8]) -> HMAC<SHA256>.MAC {
+                var code = expanding
+                code.update(data: purpose)
+                return code.finalize()
+            }
+            key = expanded(Self.ofKey).withUnsafeBytes { SymmetricKey(data: $0[..<16]) }
+            nonce = try expanded(Self.ofNonce).withUnsafeBytes { try AES.GCM.Nonce(data: $0[..<12]) }
         }
     }
 }

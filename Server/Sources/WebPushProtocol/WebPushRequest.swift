@@ -53,7 +53,7 @@ public struct WebPushRequest: Sendable {
     public let headers: [(name: String, value: String)]
     public let body: [UInt8]
 
-    /// Encrypts a message for a browser. Throws an error of the library, for a subscription whose key is not on the curve.
+    /// Encrypts a message for a browser. Throws an error of the library.
     public init(
         _ message: [UInt8], to subscription: WebPushSubscription, headers: WebPushHeaders, authorization: String
     ) throws {

@@ -5,7 +5,7 @@ import WireText
 /// Where a browser takes pushes, and the keys with which it alone can read them (Reference/WebPush.md#1-2).
 ///
 /// A hub keeps it as the device token of a record: one text, in which nothing but this module looks for its parts.
-public struct WebPushSubscription: Hashable, Sendable {
+public struct WebPushSubscription: Sendable {
     /// The URL that the push service gave the browser.
     public let endpoint: OutboundAddress
     /// The browser's point on P-256, uncompressed: 65 bytes.
@@ -14,6 +14,8 @@ public struct WebPushSubscription: Hashable, Sendable {
     public let secret: [UInt8]
     /// The key of the server that the browser subscribed with; absent where that is not known.
     public let serverKey: VAPIDKey.ID?
+    /// The point as the library has read it.
+    let point: P256.KeyAgreement.PublicKey
 
     /// Reads what a browser's `PushSubscription` says.
     ///
@@ -26,11 +28,12 @@ public struct WebPushSubscription: Hashable, Sendable {
     ) throws(WebPushSubscriptionFault) {
         let address: OutboundAddress
         do throws(OutboundAddressFault) { address = try OutboundAddress(reading: endpoint) } catch { throw .endpoint(error) }
-        guard let point = Base64URL.bytes(of: Base64URL.plain(publicKey)), point.count == 65,
-            (try? P256.KeyAgreement.PublicKey(x963Representation: point)) != nil
+        guard let bytes = Base64URL.bytes(of: Base64URL.plain(publicKey)), bytes.count == 65,
+            let point = try? P256.KeyAgreement.PublicKey(x963Representation: bytes)
         else { throw .publicKey }
         guard let secret = Base64URL.bytes(of: Base64URL.plain(secret)), secret.count == 16 else { throw .secret }
-        (self.endpoint, self.publicKey, self.secret, self.serverKey) = (address, point, secret, serverKey)
+        (self.endpoint, self.publicKey, self.secret, self.serverKey) = (address, bytes, secret, serverKey)
+        self.point = point
     }
 
     /// Reads the text that a hub keeps; `nil` for any other.
@@ -57,6 +60,21 @@ public struct WebPushSubscription: Hashable, Sendable {
 
     /// Scheme, host and port of the endpoint, for which a server signs (Reference/WebPush.md#4-2).
     public var origin: String { "\(endpoint.isSecure ? "https" : "http")://\(endpoint.authority)" }
+}
+
+extension WebPushSubscription: Hashable {
+    /// By what it was made from: the point says the same as its bytes.
+    public static func == (one: WebPushSubscription, other: WebPushSubscription) -> Bool {
+        (one.endpoint, one.publicKey, one.secret, one.serverKey)
+            == (other.endpoint, other.publicKey, other.secret, other.serverKey)
+    }
+
+    public func hash(into hasher: inout Hasher) {
+        hasher.combine(endpoint)
+        hasher.combine(publicKey)
+        hasher.combine(secret)
+        hasher.combine(serverKey)
+    }
 }
 
 extension WebPushSubscription: CustomStringConvertible, CustomReflectable {

@@ -52,7 +52,7 @@ struct StatusCommand: AsyncParsableCommand {
         let status = details.status
         let counts = TextTable(
             columns: ["STATE", status.state, ""],
-            rows: (status.waiting.map { [["waits for", $0.cause, $0.words]] } ?? [])
+            rows: (status.waiting.map { [["waits for", $0.cause, $0.words ?? $0.reason]] } ?? [])
                 + rows("outcome", status.outcomes) + rows("receipt", status.receipts ?? [:]))
         guard let failures = details.failures, !failures.isEmpty else { return counts.description }
         let devices = TextTable(

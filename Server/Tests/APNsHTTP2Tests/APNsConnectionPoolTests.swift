@@ -218,6 +218,20 @@ struct APNsConnectionPoolTests {
         #expect(!link.channel.isActive)
         #expect(rig.pool.isStopped)
     }
+
+    @Test("of several limits for shutting down the one that ends first holds", arguments: [(30, 3), (3, 30)])
+    func shutdownLimits(first: Int64, second: Int64) throws {
+        let rig = try PoolRig()
+        _ = try rig.warmLink()
+        let submission = rig.submit(1)
+        rig.pool.stop(within: .seconds(first), waiter: nil)
+        rig.pool.stop(within: .seconds(second), waiter: nil)
+        rig.advance(.milliseconds(2999))
+        #expect(submission.outcome(0) == nil)
+        rig.advance(.milliseconds(1))
+        #expect(submission.outcome(0) == .unknown(.cancelled))
+        #expect(rig.pool.isStopped)
+    }
 }
 
 /// Keeps what an observer receives.

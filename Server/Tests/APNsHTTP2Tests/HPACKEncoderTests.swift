@@ -28,6 +28,17 @@ struct HPACKEncoderTests {
         #expect(try decoder.fields(second) == [fields[0], fields[1], fields[2], "apns-collapse-id: two"])
     }
 
+    @Test("each field of the static table is found at its place, and its name at the first place that has it")
+    func staticTable() {
+        for (place, field) in HPACKStaticTable.fields.enumerated() {
+            #expect(HPACKStaticTable.index(ofName: field.name, value: field.value) == place + 1)
+            let first = HPACKStaticTable.fields.firstIndex { $0.name == field.name }
+            #expect(HPACKStaticTable.index(ofName: field.name) == first.map { $0 + 1 })
+            #expect(HPACKStaticTable.index(ofName: field.name, value: "no such value") == nil)
+        }
+        #expect(HPACKStaticTable.index(ofName: "ttl") == nil)
+    }
+
     @Test("a secret is written out each time, marked as never to be indexed, and changes no table")
     func secret() throws {
         var encoder = HPACKEncoder()

@@ -230,6 +230,40 @@ struct OtherServiceTests {
         #expect(submission.outcome(0)?.isAccepted == true)
     }
 
+    @Test("a reason of APNs in the GOAWAY of another service does not stop its client", arguments: [true, false])
+    func innocentGoAway(isOfAPNs: Bool) throws {
+        let rig = try PoolRig(isOfAPNs: isOfAPNs)
+        let link = try rig.warmLink()
+        try link.say(.goAway(last: 1, debug: "InvalidProviderToken"))
+        let submission = rig.submit(Self.post())
+        rig.advance(.seconds(2))
+        guard !isOfAPNs else { return #expect(submission.outcome(0) == .notSent(.credentialRefused)) }
+        #expect(rig.metrics.lastGoAwayReason == nil)
+        let next = try #require(rig.links.last)
+        #expect(next !== link)
+        try next.say(.streamLimit(100))
+        try next.exchange()
+        try next.say(.success(try #require(next.server.takeRequests().first).stream))
+        #expect(submission.outcome(0)?.isAccepted == true)
+    }
+
+    @Test("a service that refuses a stream gets its request once more, whether it answers others or none", arguments: [true, false])
+    func refusedStreams(answersOthers: Bool) throws {
+        let rig = try PoolRig(limits: HTTP2PostClient.limits(connections: 2), isOfAPNs: false)
+        let link = try rig.warmLink()
+        if !answersOthers { rig.advance(.seconds(1)) }
+        let submission = rig.submit(Self.post())
+        for stream in [UInt32(3), 5] {
+            #expect(submission.outcome(0) == nil)
+            try link.exchange()
+            #expect(link.server.takeRequests().map(\.stream) == [stream])
+            try link.say(.reset(stream, .refusedStream))
+        }
+        #expect(submission.outcome(0) == .notSent(.refusedStream))
+        try link.exchange()
+        #expect(link.server.takeRequests().isEmpty)
+    }
+
     @Test("the path is a secret where another party named it, and a header that varies stays out of the table")
     func secretPath() throws {
         let client = try HTTP2PostClient(

@@ -50,12 +50,13 @@ final class PoolRig {
 
     init(
         limits: APNsClientLimits = APNsClientLimits(), timing: APNsClientTiming = APNsClientTiming(), countsStreams: Bool = false,
-        authorityOfAnyServer: String? = nil, expectedName: String? = nil, observer: (any APNsClientObserver)? = nil,
+        authorityOfAnyServer: String? = nil, isOfAPNs: Bool = true, expectedName: String? = nil, observer: (any APNsClientObserver)? = nil,
         logger: Logger = Logger(label: "test", factory: { _ in SwiftLogNoOpLogHandler() })
     ) throws {
         let key = try ProviderTokenKey(privateKey: P256.Signing.PrivateKey(), keyID: "KEY4567890", teamID: "TEAM567890")
         var configuration = APNsClientConfiguration(
-            environment: .production, credential: .token(ProviderTokenCache(key: key, clock: clock, chance: { 0 })),
+            environment: .production,
+            credential: isOfAPNs ? .token(ProviderTokenCache(key: key, clock: clock, chance: { 0 })) : .none,
             transport: .cleartext, limits: limits, timing: timing)
         configuration.countsStreams = countsStreams
         (configuration.authority, configuration.isAnyServer) = (authorityOfAnyServer, authorityOfAnyServer != nil)

@@ -284,13 +284,13 @@ struct ExplanationRuleTests {
 
     @Test("why the server got no answer is said in words, and what a push service answered stays in its own")
     func waitInWords() {
-        let silent = SendStatus.Waiting(cause: "push-service", reason: "tls-failed")
-        #expect(silent.words.hasPrefix("no connection with TLS could be made"))
-        #expect(SendStatus.Waiting(cause: "operator", reason: "InvalidProviderToken").words == "InvalidProviderToken")
         var telemetry = NotificationTelemetry(
             id: NotificationID(), state: .dispatching, enqueuedAt: Timestamp(seconds: 1), dueAt: Timestamp(seconds: 1))
-        telemetry.wait = SendWait(.pushService, reason: silent.reason)
-        #expect(ExplanationFacts.findingUnderWay(telemetry, for: .apns).sentence.contains(silent.words))
+        telemetry.wait = SendWait(.pushService, reason: "tls-failed")
+        let silent = ExplanationFacts.findingUnderWay(telemetry, for: .apns).sentence
+        #expect(silent.hasPrefix("The send waits for APNs: no connection with TLS could be made"))
+        telemetry.wait = SendWait(.operator, reason: "InvalidProviderToken")
+        #expect(ExplanationFacts.findingUnderWay(telemetry, for: .apns).sentence.hasSuffix("an operator: InvalidProviderToken."))
     }
 
     private typealias Case = (cause: ExplanationCause, change: (inout ExplanationFacts) -> Void)

@@ -53,7 +53,7 @@ struct StatusTests {
         let id = try await send(test, to: "username:ann", as: ann)
         #expect(
             try await test.backend.status(of: id, for: ann).waiting
-                == SendStatus.Waiting(cause: "operator", reason: "InvalidProviderToken"))
+                == SendStatus.Waiting(cause: "operator", reason: "InvalidProviderToken", words: "InvalidProviderToken"))
         test.hub.completeAll()
         #expect(try await test.backend.status(of: id, for: ann).waiting == nil)
     }

@@ -42,7 +42,8 @@ struct OutboundAddressTests {
             "https://a.example/#f", "https://a.example:0/", "https://a.example:65536/", "https://a.example:8x/",
             "https://a%22.example/",
             "https://a%00.example/", "https://bücher.example/", "https://a.example /", "https://[::1/", "https://[1.2.3.4]/",
-            #"https://a.example\@b.example/"#, "https://a.example\u{0}/", "https://a..b:80:90/",
+            #"https://a.example\@b.example/"#, "https://a.example\u{0}/", "https://a..b:80:90/", "https",
+            "https:", "https:/a.example/", "https:///", "a:https://a.example/",
         ])
     func refused(text: String) { #expect(OutboundAddress(text) == nil) }
 
@@ -83,6 +84,15 @@ struct OutboundAddressTests {
     @Test("a host that is nothing but dots, or ends in two, is none", arguments: ["https://./", "https://../", "https://a../"])
     func dots(text: String) {
         #expect(throws: OutboundAddressFault.host) { try OutboundAddress(reading: text) }
+    }
+
+    @Test(
+        "a character that a URL has only in encoded form is refused wherever it stands",
+        arguments: Array("\"<>\\^`{|} \t\u{7F}é"))
+    func misread(character: Character) {
+        for text in ["https://a.example/p\(character)q", "https://a.example/\(character)", "https://a\(character).example/"] {
+            #expect(throws: OutboundAddressFault.character) { try OutboundAddress(reading: text) }
+        }
     }
 
     @Test(

@@ -127,6 +127,20 @@ struct WebPushSubscriptionTests {
         #expect(WebPushSubscription(token: subscription.token) == subscription)
     }
 
+    @Test("subscriptions are the same when all their parts are, and only then")
+    func equality() throws {
+        let key = VAPIDKey().id
+        let other = Base64URL.text(of: Array(P256.KeyAgreement.PrivateKey().publicKey.x963Representation))
+        let all = [
+            try made(), try made("https://push.example.net/p/2"), try made("https://push.example.net/p/1", other),
+            try made("https://push.example.net/p/1", Self.point, "AAAAAAAAAAAAAAAAAAAAAA"), try made(key: key),
+        ]
+        let same = try made(key: key)
+        #expect(Set(all).count == all.count)
+        #expect(all.last == same)
+        #expect(all.last?.hashValue == same.hashValue)
+    }
+
     @Test("neither a subscription nor a push prints more than its push service")
     func printed() throws {
         let subscription = try made()

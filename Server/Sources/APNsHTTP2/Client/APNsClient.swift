@@ -159,12 +159,14 @@ public final class APNsClient: Sendable {
         }
     }
 
-    /// Keeps the client until the task is cancelled, then ends it in order: no new pushes, and the accepted ones get the
-    /// drain time to be answered.
-    public func run() async {
+    /// Keeps the client until the task is cancelled, then ends it in order: no new pushes, and the accepted ones get some time to be
+    /// answered.
+    ///
+    /// - Parameter limit: how much; absent means the configured drain time.
+    public func run(drainingWithin limit: Duration? = nil) async {
         // A cancelled sleep ends at once.
         while !Task.isCancelled { try? await Task.sleep(for: .seconds(3600)) }
-        await shutdown()
+        await shutdown(within: limit)
     }
 
     /// Ends the client in order. Returns when every push has its outcome and every connection is closed.

@@ -7,7 +7,8 @@ import RichPushModel
 /// Posts to another push service than APNs: the same connections, queue and rules as for pushes to APNs, with the status and body of
 /// each answer for the caller to judge.
 ///
-/// Requests that were provably not processed are sent again by themselves, within their time. Redirects are answers like any other.
+/// Requests that were provably not processed are sent again by themselves, within their time: once where the service refused the stream.
+/// Redirects are answers like any other.
 public final class HTTP2PostClient: Sendable {
     /// What the service answered.
     public struct Answer: Sendable {
@@ -83,11 +84,14 @@ public final class HTTP2PostClient: Sendable {
         // The environment decides of hosts alone, and these are given.
         var configuration = APNsClientConfiguration(
             environment: .production, credential: .none, endpoint: endpoint, management: endpoint,
-            limits: APNsClientLimits(connections: connections))
+            limits: limits(connections: connections))
         configuration.countsStreams = true
         configuration.timing.connect = .seconds(5)
         return configuration
     }
+
+    /// A service that refuses a request twice is left alone with it.
+    static func limits(connections: Int) -> APNsClientLimits { APNsClientLimits(connections: connections, resends: 1) }
 
     /// What the client has and has done.
     public var metrics: APNsClientMetrics { client.metrics }

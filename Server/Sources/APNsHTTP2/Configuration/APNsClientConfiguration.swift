@@ -105,6 +105,11 @@ public struct APNsClientConfiguration: Sendable {
         self.strictness = strictness
     }
 
+    /// Whether it is APNs that answers, in the words of APNs.
+    var isOfAPNs: Bool {
+        if case .none = credential { false } else { true }
+    }
+
     var usesTokens: Bool {
         if case .token = credential { true } else { false }
     }

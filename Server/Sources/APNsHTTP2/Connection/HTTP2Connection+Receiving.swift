@@ -129,7 +129,8 @@ extension HTTP2Connection {
         let limit = lastProcessed
         let refused = streams.removeAll { $0.id > limit }
         blocked.removeAll { $0 > limit }
-        let reason = APNsAnswerJSON.reason(debugData: Array(debug.readableBytesView.prefix(APNsAnswerJSON.maximumBody)))
+        let data = limits.isOfAPNs ? debug.readableBytesView.prefix(APNsAnswerJSON.maximumBody) : []
+        let reason = APNsAnswerJSON.reason(debugData: Array(data))
         return .goAway(
             HTTP2GoAway(lastStream: lastProcessed, code: code, reason: reason), notProcessed: refused.map(\.ticket))
     }

@@ -93,8 +93,9 @@ struct HTTP2Connection<Ticket> {
         noteEnd()
     }
 
-    /// Whether the server has answered a request a moment ago: then it refuses others for a reason that passes.
-    func answersRequests(at now: NIODeadline) -> Bool { hasAnswer && now - lastAnswer < .seconds(1) }
+    /// Whether APNs has answered a request a moment ago: then it refuses others for a reason that passes. Another service has no such reason,
+    /// and may refuse the same request each time.
+    func answersRequests(at now: NIODeadline) -> Bool { limits.isOfAPNs && hasAnswer && now - lastAnswer < .seconds(1) }
 
     /// The server ended a request, in whatever way: it is not stuck.
     mutating func noteEnd() { probe.owingSince = streams.count > 0 ? probe.lastRead : nil }
@@ -215,6 +216,8 @@ struct HTTP2ConnectionLimits {
     var stallBeforePing: TimeAmount = .seconds(10)
     var pingAnswer: TimeAmount = .seconds(8)
     var noAnswer: TimeAmount = .seconds(20)
+    /// Whether the reasons in what the server says are those of APNs. Another service could stop this client with one.
+    var isOfAPNs = true
     /// Between two measurements of the round trip of a connection in use. Others ping as often, and APNs does not mind
     /// (Reference/APNs.md#1-8).
     var measurementInterval: TimeAmount = .seconds(60)

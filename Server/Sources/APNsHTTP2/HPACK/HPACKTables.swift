@@ -89,14 +89,20 @@ enum HPACKStaticTable {
     static let count = 61
 
     /// The index of the first entry with this name.
-    static func index(ofName name: String) -> Int? {
-        fields.firstIndex { $0.name == name }.map { $0 + 1 }
-    }
+    static func index(ofName name: String) -> Int? { places[name] }
 
     /// The index of the entry with this name and value.
     static func index(ofName name: String, value: String) -> Int? {
-        fields.firstIndex { $0.name == name && $0.value == value }.map { $0 + 1 }
+        guard var index = places[name] else { return nil }
+        // Entries of one name follow each other.
+        while index <= count, fields[index - 1].name == name {
+            if fields[index - 1].value == value { return index }
+            index += 1
+        }
+        return nil
     }
+
+    private static let places = Dictionary(fields.enumerated().map { ($1.name, $0 + 1) }) { first, _ in first }
 
     static let fields: [(name: String, value: String)] = [
         (":authority", ""), (":method", "GET"), (":method", "POST"), (":path", "/"), (":path", "/index.html"),

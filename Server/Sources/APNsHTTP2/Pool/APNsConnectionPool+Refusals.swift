@@ -39,7 +39,7 @@ extension APNsConnectionPool {
         rollout.gone(id)
         guard state.phase(of: id) != .draining else { return false }
         logger.notice(
-            "An answer of APNs ends the use of a connection",
+            "An answer of \(configuration.connection.service) ends the use of a connection",
             metadata: ["apns.connection": "\(id)", "apns.reason": "\(rejection?.reason.rawValue ?? "none")"])
         state.draining(id)
         if let failure {

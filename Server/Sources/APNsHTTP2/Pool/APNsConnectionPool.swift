@@ -38,7 +38,7 @@ final class APNsConnectionPool {
     var rollout = ProviderTokenRollout()
     private var wakeUp: (timer: Scheduled<Void>, at: NIODeadline)?
     var sweep: (timer: Scheduled<Void>, at: NIODeadline)?
-    var stopTimer: Scheduled<Void>?
+    private var stopping: (timer: Scheduled<Void>, at: NIODeadline)?
     var stopWaiters: [CheckedContinuation<Void, Never>] = []
     var isStopped = false
 
@@ -236,16 +236,19 @@ final class APNsConnectionPool {
 
     // The end of a client, and its numbers.
 
-    /// Takes no more pushes, lets the accepted ones end until the limit, then closes everything.
+    /// Takes no more pushes, lets the accepted ones end until the limit, then closes everything. Of several limits the one that ends first holds.
     func stop(within limit: TimeAmount, waiter: CheckedContinuation<Void, Never>?) {
         if let waiter {
             guard !isStopped else { return waiter.resume() }
             stopWaiters.append(waiter)
         }
+        let end = eventLoop.now + limit
+        guard !isStopped, stopping.map({ end < $0.at }) ?? true else { return }
+        stopping?.timer.cancel()
+        stopping = (eventLoop.assumeIsolated().scheduleTask(deadline: end) { self.stopNow() }, end)
         guard !state.isStopping else { return }
         admit()
         state.stop()
-        stopTimer = eventLoop.assumeIsolated().scheduleTask(in: limit) { self.stopNow() }
         schedulePump()
     }
 
@@ -258,7 +261,7 @@ final class APNsConnectionPool {
         }
         guard handlers.isEmpty else { return }
         isStopped = true
-        stopTimer?.cancel()
+        stopping?.timer.cancel()
         sweep?.timer.cancel()
         publishMetrics()
         wakeCallers()

@@ -29,7 +29,7 @@ struct APNsPoolConfiguration {
             streams: limits.streamsPerConnection, warmsUp: configuration.usesTokens,
             silenceBeforePing: TimeAmount(clamping: timing.silenceBeforePing),
             stallBeforePing: TimeAmount(clamping: timing.stallBeforePing), pingAnswer: TimeAmount(clamping: timing.pingAnswer),
-            noAnswer: TimeAmount(clamping: timing.noAnswer))
+            noAnswer: TimeAmount(clamping: timing.noAnswer), isOfAPNs: configuration.isOfAPNs)
         connection.service = configuration.service
         connection.isAnyServer = configuration.isAnyServer
         connection.host = configuration.endpoint.host

@@ -37,12 +37,12 @@ extension ExplanationFacts {
         }
         guard wait.cause == .operator else {
             return .init(
-                .waiting, "The send waits for APNs: \(SendStatus.Waiting.words(of: wait.reason)).", at: telemetry.startedAt,
+                .waiting, "The send waits for APNs: \(OutcomeReason.words(of: wait.reason)).", at: telemetry.startedAt,
                 next: "It goes on by itself when APNs takes pushes again.")
         }
         let (cause, next) = hindrance(wait.reason)
         return .init(
-            cause, "The send waits for an operator: \(SendStatus.Waiting.words(of: wait.reason)).", at: telemetry.startedAt,
+            cause, "The send waits for an operator: \(OutcomeReason.words(of: wait.reason)).", at: telemetry.startedAt,
             next: next)
     }
 
@@ -172,24 +172,4 @@ extension ExplanationFacts {
             .rejected, "APNs refused the push\(reason).", at: at,
             next: "Documentation/Retries.md explains the reasons of APNs.")
     }
-}
-
-extension SendStatus.Waiting {
-    /// The reason for a person. What a push service answered stays in its own words.
-    public var words: String { Self.words(of: reason) }
-
-    static func words(of reason: String) -> String { ofConnection[reason] ?? reason }
-
-    /// Why the client of a push service got no answer.
-    private static let ofConnection = [
-        "unreachable": "no connection could be made",
-        "name-not-resolved": "the name of the host has no address",
-        "proxy-refused": "the proxy refused the connection, or did not answer",
-        "proxy-unauthorized": "the proxy wants other credentials",
-        "tls-failed": "no connection with TLS could be made: a certificate is not trusted, or was refused",
-        "connection-closed": "the connection ended before the answer",
-        "service-unavailable": "the service is not available",
-        "deadline": "no answer came in time",
-        "credential-refused": "the service refused the credential",
-    ]
 }

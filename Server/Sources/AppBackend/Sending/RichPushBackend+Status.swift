@@ -200,7 +200,8 @@ extension SendStatus {
             reasons?[reason.outcome.rawValue, default: [:]][reason.reason, default: 0] += count
         }
         if !telemetry.state.isFinal, let wait = telemetry.wait {
-            waiting = Waiting(cause: wait.cause.rawValue, reason: wait.reason)
+            let words = OutcomeReason.words(of: wait.reason)
+            waiting = Waiting(cause: wait.cause.rawValue, reason: wait.reason, words: words)
         }
         if telemetry.targets == 0, audience.namesUsersOnly {
             warnings = ["no device is registered for \(audience): check the names of the users"]

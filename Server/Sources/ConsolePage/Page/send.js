@@ -11,18 +11,6 @@ import { explainer } from "./person.js";
 
 const FAILURES = ["gone", "bad-token", "rejected", "too-large", "invalid-format", "unknown", "expired", "no-transport", "removed"];
 const OPEN_STATES = new Set(["scheduled", "accepted", "dispatching"]);
-// Why the server got no answer of a push service. What a push service answered stays in its own words.
-const NO_ANSWER = {
-  unreachable: "no connection could be made",
-  "name-not-resolved": "the name of the host has no address",
-  "proxy-refused": "the proxy refused the connection, or did not answer",
-  "proxy-unauthorized": "the proxy wants other credentials",
-  "tls-failed": "no connection with TLS could be made: a certificate is not trusted, or was refused",
-  "connection-closed": "the connection ended before the answer",
-  "service-unavailable": "the service is not available",
-  deadline: "no answer came in time",
-  "credential-refused": "the service refused the credential",
-};
 
 export function send(route, redraw) {
   const { id, query } = route;
@@ -93,7 +81,7 @@ function outcomes(status, rate) {
     isOpen && targets > 0 && h("div", { class: "live" },
       h("progress", { max: targets, value: done, "aria-label": "Progress" }),
       h("p", null, `${count(done)} of ${count(targets)}`, rate && left > 0 && ` · ${count(Math.round(rate))} a second · ${plural(Math.ceil(left / rate), "second")} left`)),
-    status.waiting && h("p", { class: "note" }, `Waits for ${status.waiting.for === "operator" ? "an operator" : "the push service"}: ${NO_ANSWER[status.waiting.reason] ?? status.waiting.reason}`),
+    status.waiting && h("p", { class: "note" }, `Waits for ${status.waiting.for === "operator" ? "an operator" : "the push service"}: ${status.waiting.words ?? status.waiting.reason}`),
     h("table", { class: "numbers", "aria-label": "Outcomes" },
       h("thead", null, h("tr", null, h("th", { scope: "col" }, "Outcome"), h("th", { scope: "col", class: "end" }, "Devices"), h("th", { scope: "col", class: "end" }, "Share"), h("th", { scope: "col" }, "Reasons"))),
       h("tbody", null, Object.entries(counts).map(([name, value]) => h("tr", { key: name },

@@ -85,6 +85,29 @@ public struct OutcomeReason: Hashable, Sendable {
     static func cut(_ reason: String) -> String {
         reason.utf8.count <= longest ? reason : String(decoding: reason.utf8.prefix(longest), as: UTF8.self)
     }
+
+    /// A reason for a person, as the end of a sentence. What a push service answered stays in its own words.
+    public static func words(of reason: String) -> String { ofConnection[reason] ?? reason }
+
+    /// Why the client of a push service got no answer.
+    private static let ofConnection = [
+        "unreachable": "no connection could be made",
+        "name-not-resolved": "the name of the host has no address",
+        "proxy-refused": "the proxy refused the connection, or did not answer",
+        "proxy-unauthorized": "the proxy wants other credentials",
+        "tls-failed": "no connection with TLS could be made: a certificate is not trusted, or was refused",
+        "connection-closed": "the connection ended before the answer",
+        "refused-stream": "the service did not process it",
+        "stream-reset": "the service ended the request without an answer",
+        "service-unavailable": "the service is not available",
+        "throttled": "the service asked for fewer requests",
+        "deadline": "no answer came in time",
+        "queue-full": "too many requests wait already",
+        "protocol-error": "what answers does not keep to HTTP/2",
+        "other-protocol": "the server does not speak HTTP/2",
+        "cancelled": "it was called off",
+        "credential-refused": "the service refused the credential",
+    ]
 }
 
 /// What a send waits for.

@@ -76,7 +76,8 @@ extension ServerNode {
         if let membership { services.append(leaving(membership)) }
         if let membership { services.append(ClosureService { await cancelWhenGracefulShutdown { await membership.awaitEnd() } }) }
         if let client = delivery.client {
-            services.append(ClosureService { await cancelWhenGracefulShutdown { await client.run() } })
+            let limit = delivery.closeTime
+            services.append(ClosureService { await cancelWhenGracefulShutdown { await client.run(drainingWithin: limit) } })
         }
         if let remoteHub {
             // Ends after everything that asks it, since services end in reverse order.

@@ -1,5 +1,3 @@
-import APNsHTTP2
-import APNsProtocol
 import FCMProtocol
 import PushHub
 import RichPushModel
@@ -148,7 +146,7 @@ struct DoctorAccount {
             .bad("\(name): \(refusal.reason)", remedy: "set the clock of this machine if it is wrong; otherwise \(remedy)")
         case .noAnswer(let reason):
             .bad(
-                "\(name): it has an access token, and FCM did not answer: \(APNsFailure(rawValue: reason)?.sentence ?? reason)",
+                "\(name): it has an access token, and FCM did not answer: \(OutcomeReason.words(of: reason))",
                 remedy: "correct what the check of the way to FCM says, then try again")
         case .answered(let disposition, let reason): self.finding(about: disposition, reason)
         }

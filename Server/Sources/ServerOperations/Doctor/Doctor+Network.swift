@@ -233,7 +233,7 @@ extension Doctor {
         case .rejected(let rejection): return finding(about: rejection, name, credential, environment)
         case .notSent(let failure), .unknown(let failure):
             return .bad(
-                "APNs did not say whether it accepts \(name): \(failure.sentence)",
+                "APNs did not say whether it accepts \(name): \(OutcomeReason.words(of: failure.rawValue))",
                 remedy: "correct what the check of the way to APNs says, then try again")
         case nil: return .bad("APNs was not asked", remedy: "try again")
         }

@@ -93,14 +93,15 @@ struct PushMetricsTests {
         arguments: [
             (Platform.gcm, "fcm", "INVALID_ARGUMENT at message.android.ttl", "INVALID_ARGUMENT"),
             (.fcmv1, "fcm", "RESOURCE_EXHAUSTED", "RESOURCE_EXHAUSTED"), (.fcmv1, "fcm", "status 502", "5xx"),
-            (.fcmv1, "fcm", FCMTransport.paced, "paced"), (.fcmv1, "fcm", APNsFailure.throttled.sentence, "throttled"),
+            (.fcmv1, "fcm", FCMTransport.paced, "paced"), (.fcmv1, "fcm", "throttled", "throttled"),
             (.fcmv1, "fcm", FCMTransport.noTime, "deadline"),
-            (.fcmv1, "fcm", APNsFailure.tlsFailed.sentence, "tls-failed"), (.fcmv1, "fcm", "DeviceTokenNotForTopic", "other"),
+            (.fcmv1, "fcm", "tls-failed", "tls-failed"), (.fcmv1, "fcm", "DeviceTokenNotForTopic", "other"),
             (.fcmv1, "fcm", "the token endpoint answers invalid_grant", "other"), (.fcmv1, "fcm", "", "none"),
             (.browser, "web-push", "status 429", "4xx"), (.browser, "web-push", "status 599", "5xx"),
             (.browser, "web-push", "status 600", "other"), (.browser, "web-push", "status", "other"),
             (.browser, "web-push", WebPushTransport.resting + ": status 503", "service-unavailable"),
             (.browser, "web-push", OutboundFailure.unreachable.reason(late: ""), "unreachable"),
+            (.browser, "web-push", OutboundFailure.notProcessed.reason(late: ""), "refused-stream"),
             (.browser, "web-push", OutboundFailure.late.reason(late: WebPushClient.noConnection), "deadline"),
             (.browser, "web-push", "INTERNAL", "other"), (.apns, "apns", "status 503", "other"),
         ])

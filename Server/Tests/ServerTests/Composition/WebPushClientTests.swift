@@ -32,7 +32,7 @@ struct WebPushClientTests {
         let client = try WebPushClient(settings.webPush, clock: .system, group: .singletonMultiThreadedEventLoopGroup)
         var replies: [WebPushReply] = []
         for _ in 0..<count { replies.append(await client.post(try request(url), within: deadline)) }
-        await client.shutDown()
+        await client.shutDown(within: .seconds(1))
         return replies
     }
 

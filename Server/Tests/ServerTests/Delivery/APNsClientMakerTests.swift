@@ -48,7 +48,7 @@ struct APNsClientMakerTests {
             PushBatch(
                 hub: HubID(1), bodies: [Array(#"{"aps":{"alert":"Hello"}}"#.utf8)],
                 headers: [PushBatch.Headers(pushType: "alert", priority: 10)], targets: [target]))
-        await made.close()
+        await made.close(.seconds(1))
         return outcomes
     }
 

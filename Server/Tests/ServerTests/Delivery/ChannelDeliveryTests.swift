@@ -49,7 +49,7 @@ struct ChannelDeliveryTests {
                 identity: .token(key: key.pemRepresentation, keyID: "KEY4567890", teamID: "TEAM567890"), topic: Self.topic,
                 environment: .sandbox))
         let failure = await Result { try await work(try #require(made.channels), apns) }
-        await made.close()
+        await made.close(.seconds(1))
         await apns.shutdown()
         try failure.get()
     }

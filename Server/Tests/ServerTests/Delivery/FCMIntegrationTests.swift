@@ -65,7 +65,7 @@ struct FCMIntegrationTests {
         let request = FCMRequest(url: "http://127.0.0.1:\(port)/token", headers: [], body: [])
         let reply = await client.post(request, within: .milliseconds(300))
         #expect({ if case .unknown("no answer in time") = reply { true } else { false } }(), "\(reply)")
-        await client.shutDown()
+        await client.shutDown(within: .seconds(1))
         try await server.close().get()
     }
 

@@ -83,13 +83,13 @@ struct HubTransportsTests {
         let catalog = HubCatalog(store: SQLHubStore(slow), box: storage.box, clock: clock)
         let ways = Ways()
         let transports = HubTransports(
-            catalog: catalog, node: [.apns: HubTransports.Made(transport: Way(name: "node", ways: ways)) {}],
-            common: [.fcmv1: HubTransports.Made(transport: Way(name: "android", ways: ways)) {}], clock: clock,
-            logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
+            catalog: catalog, node: [.apns: HubTransports.Made(transport: Way(name: "node", ways: ways)) { _ in }],
+            common: [.fcmv1: HubTransports.Made(transport: Way(name: "android", ways: ways)) { _ in }], clock: clock,
+            logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }, closeTime: .seconds(3)
         ) { credential in
             let topic = if case .browser(let pair) = credential { pair.subject } else { credential.apns?.topic }
             guard let topic, topic != "bad" else { throw ServiceError(.invalidField, "no topic") }
-            return HubTransports.Made(transport: Way(name: topic, ways: ways)) { ways.note("closed \(topic)") }
+            return HubTransports.Made(transport: Way(name: topic, ways: ways)) { ways.note("closed \(topic) within \($0)") }
         }
         // Without a look at credentials: nothing here is signed with one.
         let registry = HubRegistry(store: SQLHubStore(storage.database), box: storage.box, clock: clock)
@@ -203,7 +203,7 @@ struct HubTransportsTests {
         }
     }
 
-    @Test("unused clients are closed, and all of them at the end")
+    @Test("unused clients are closed, and all of them at the end, each within its time")
     func closing() async throws {
         try await withTransports { transports, registry, _, ways, clock in
             let one = try await registry.create(
@@ -215,11 +215,11 @@ struct HubTransportsTests {
                 group.addTask { await transports.run() }
                 #expect(await eventually { clock.sleeperCount > 0 })
                 clock.advance(by: HubTransports.idleTime)
-                #expect(await eventually { ways.all.contains("closed one") })
+                #expect(await eventually { ways.all.contains("closed one within 3.0 seconds") })
                 _ = await transports.send(Self.batch(two.id))
                 group.cancelAll()
             }
-            #expect(ways.all == ["one", "closed one", "two", "closed two"])
+            #expect(ways.all == ["one", "closed one within 3.0 seconds", "two", "closed two within 3.0 seconds"])
         }
     }
 }

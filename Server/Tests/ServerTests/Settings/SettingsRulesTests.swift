@@ -8,6 +8,7 @@ import Testing
 import WebPushProtocol
 
 @testable import ServerComposition
+@testable import ServerDelivery
 @testable import ServerSettings
 @testable import ServerStorage
 
@@ -137,7 +138,9 @@ struct SettingsRulesTests {
         let settings = try #require(SettingsFixture(file: "push-deadline: \(deadline)").read().settings)
         let dispatch = ServerNode.dispatchSettings(settings, NodeOptions(), nil)
         #expect(dispatch.leaseDuration > dispatch.pushDeadline * 2)
-        #expect(dispatch.drainDeadline < settings.shutdownDeadline)
+        // After the dispatcher the clients of the hubs end, and then the node's client of APNs.
+        #expect(dispatch.drainDeadline + NodeDelivery.closeTime(settings) * 2 <= settings.shutdownDeadline)
+        #expect(NodeDelivery.closeTime(settings) > .zero)
     }
 
     @Test("a role is for nodes that share a database, and one node does everything")

@@ -64,7 +64,7 @@ final class BrowserRig: TransportRig {
             transport: transport, service: service, proxy: proxy, client: client, browser: browser, clock: clock,
             serverKey: terms.isCredentialGood ? key : VAPIDKey(), terms: terms)
         let result = await Result { try await body(rig) }
-        await client.shutDown()
+        await client.shutDown(within: .seconds(5))
         try await proxy.stop()
         browser.close()
         await service.shutdown()
@@ -151,5 +151,5 @@ final class BrowserRig: TransportRig {
         await service.shutdown()
     }
 
-    func close() async { await client.shutDown() }
+    func close() async { await client.shutDown(within: .seconds(5)) }
 }

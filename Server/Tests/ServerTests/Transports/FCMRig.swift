@@ -75,7 +75,7 @@ final class FCMRig: TransportRig {
             endpoint: settings.fcm.endpoint, messagesPerMinute: messagesPerMinute, ramp: .zero, deadline: terms.deadline,
             clock: clock, logger: quiet)
         let result = await Result { try await body(FCMRig(fcm, transport, client, clock)) }
-        await client.shutDown()
+        await client.shutDown(within: .seconds(5))
         await fcm.shutdown()
         try result.get()
     }
@@ -148,5 +148,5 @@ final class FCMRig: TransportRig {
 
     func endService() async { await fcm.shutdown() }
 
-    func close() async { await client.shutDown() }
+    func close() async { await client.shutDown(within: .seconds(5)) }
 }
