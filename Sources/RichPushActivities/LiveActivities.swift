@@ -80,9 +80,9 @@
         /// The pictures that the activities on the device name.
         public func pictures() async -> Set<RichID> { types.reduce(into: []) { $0.formUnion($1.pictures()) } }
 
-        /// Ends activities and removes them from the display at once.
-        public func end(_ activities: [Int64]) async {
-            for type in types { await type.end(Set(activities)) }
+        /// Ends activities and removes them from the display at once; `nil` means all of the server's, also those that have ended.
+        public func end(_ activities: [Int64]?) async {
+            for type in types { await type.end(activities.map(Set.init)) }
         }
 
         /// Calls `changed` for each token, activity and state, until the task is cancelled.
@@ -109,7 +109,7 @@
         let entries: @Sendable () async -> [ActivityReport.Entry]
         let replaced: @Sendable () -> [Int64]
         let pictures: @Sendable () -> [RichID]
-        let end: @Sendable (Set<Int64>) async -> Void
+        let end: @Sendable (Set<Int64>?) async -> Void
         let observe: @Sendable (@escaping @Sendable () async -> Void) async -> Void
 
         /// Describes the type with these attributes.
@@ -179,9 +179,9 @@
             }
         }
 
-        private static func end<Attributes: ServerActivityAttributes>(_ numbers: Set<Int64>, of type: Attributes.Type) async {
+        private static func end<Attributes: ServerActivityAttributes>(_ numbers: Set<Int64>?, of type: Attributes.Type) async {
             for activity in Activity<Attributes>.activities {
-                guard let number = activity.attributes.clarionActivity, numbers.contains(number) else { continue }
+                guard let number = activity.attributes.clarionActivity, numbers?.contains(number) ?? true else { continue }
                 await activity.end(nil, dismissalPolicy: .immediate)
             }
         }

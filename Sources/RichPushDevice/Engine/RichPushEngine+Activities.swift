@@ -119,12 +119,11 @@ extension RichPushEngine {
 
     private func activitiesKey(of session: Session) -> RecordKey { RecordKey(.state, "activities", of: session.id) }
 
-    /// Ends all activities on the device: they are of a user who has signed out (Reference/LiveActivities.md#3-2).
+    /// Ends all activities on the device: they are of a user who has signed out (Reference/LiveActivities.md#3-2). The system shows one that
+    /// has ended for up to four hours more, so these go as well.
     func endActivities() async {
         missingPictures = []
-        guard let host = app.activities else { return }
-        let all = await host.report().activities.map(\.id)
-        if !all.isEmpty { await host.end(all) }
+        await app.activities?.end(nil)
     }
 
     /// A start by push may arrive after its user has signed out.

@@ -159,8 +159,9 @@ public protocol ActivityHosting: Sendable {
     func report() async -> ActivityReport
     /// The rich notifications whose pictures the activities on the device show.
     func pictures() async -> Set<RichID>
-    /// Ends activities and removes them from the display at once.
-    func end(_ activities: [Int64]) async
+    /// Ends activities and removes them from the display at once. `nil` means every one of the server's on the device, also those that
+    /// have ended and are still shown.
+    func end(_ activities: [Int64]?) async
     /// Calls `changed` for each event of an activity or a token, until the task is cancelled. Returns at once where the app itself calls
     /// `RichPushEngine.activitiesChanged`.
     func observe(_ changed: @escaping @Sendable () async -> Void) async

@@ -146,7 +146,7 @@ final class RecordingLog: EventLog {
 
 /// The Live Activities of a device as a test sets them.
 final class FakeActivities: ActivityHosting {
-    private let state = Locked<(report: ActivityReport, ended: [[Int64]])>((ActivityReport(), []))
+    private let state = Locked<(report: ActivityReport, ended: [[Int64]?])>((ActivityReport(), []))
     private let named = Locked<Set<RichID>>([])
 
     /// The pictures that the states of the activities name.
@@ -154,16 +154,17 @@ final class FakeActivities: ActivityHosting {
 
     func pictures() async -> Set<RichID> { named.with { $0 } }
 
-    var ended: [[Int64]] { state.with { $0.ended } }
+    /// What was asked for each time; `nil` is all.
+    var ended: [[Int64]?] { state.with { $0.ended } }
 
     func set(_ report: ActivityReport) { state.with { $0.report = report } }
 
     func report() async -> ActivityReport { state.with { $0.report } }
 
-    func end(_ activities: [Int64]) async {
+    func end(_ activities: [Int64]?) async {
         state.with { state in
             state.ended.append(activities)
-            state.report.activities.removeAll { activities.contains($0.id) }
+            state.report.activities.removeAll { activities?.contains($0.id) ?? true }
         }
     }
 }

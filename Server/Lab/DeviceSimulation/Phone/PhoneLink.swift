@@ -52,7 +52,7 @@ extension PhoneLink {
 
     func pictures() async -> Set<RichID> { await phone?.activityPictures ?? [] }
 
-    func end(_ activities: [Int64]) async { await phone?.endActivities(activities) }
+    func end(_ activities: [Int64]?) async { await phone?.endActivities(activities) }
 }
 
 extension SimulatedPhone {

@@ -162,9 +162,12 @@ extension SimulatedPhone {
         return FileManager.default.fileExists(atPath: file.path) ? (picture, file) : nil
     }
 
-    /// The app ends activities, at once.
-    func endActivities(_ numbers: [Int64]) async {
-        for item in activities.items where item.number.map(numbers.contains) ?? false { _ = activities.remove(item.id) }
+    /// The app ends activities, at once; `nil` means all of the server's.
+    func endActivities(_ numbers: [Int64]?) async {
+        for item in activities.items {
+            guard let number = item.number, numbers?.contains(number) ?? true else { continue }
+            _ = activities.remove(item.id)
+        }
         await giveActivityTokens()
         showActivities()
     }

@@ -99,7 +99,7 @@ enum SystemCall: Codable, Sendable {
     case show(OpenedContent)
     case offer(ContentOffer)
     case activityReport, activityPictures
-    case endActivities([Int64])
+    case endActivities([Int64]?)
 }
 
 /// In place of a value that there is none of.

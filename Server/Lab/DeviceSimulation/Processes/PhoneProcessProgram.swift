@@ -243,7 +243,7 @@ extension SystemCaller: ActivityHosting {
 
     func pictures() async -> Set<RichID> { Set(await ask(.activityPictures, or: [Int32]()).compactMap { RichID(number: $0) }) }
 
-    func end(_ activities: [Int64]) async { await ask(.endActivities(activities)) }
+    func end(_ activities: [Int64]?) async { await ask(.endActivities(activities)) }
 }
 
 /// The first line that a process of a phone reads: all that app and extension are built with, and the folder that they share.
