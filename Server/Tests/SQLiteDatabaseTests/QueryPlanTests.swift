@@ -106,13 +106,15 @@ struct QueryPlanTests {
             let compilations = try await queue.writeWithoutTransaction { database in
                 var count: CInt = 0
                 try database.inTransaction {
-                    let prepared = try database.makeStatement(sql: statement.text).sqliteStatement
-                    for value in Int64(1)...2 {
-                        for place in statement.appearance.indices { sqlite3_bind_int64(prepared, CInt(place + 1), value) }
-                        while sqlite3_step(prepared) == SQLITE_ROW {}
-                        sqlite3_reset(prepared)
+                    count = try withExtendedLifetime(database.makeStatement(sql: statement.text)) {
+                        let prepared = $0.sqliteStatement
+                        for value in Int64(1)...2 {
+                            for place in statement.appearance.indices { sqlite3_bind_int64(prepared, CInt(place + 1), value) }
+                            while sqlite3_step(prepared) == SQLITE_ROW {}
+                            sqlite3_reset(prepared)
+                        }
+                        return sqlite3_stmt_status(prepared, SQLITE_STMTSTATUS_REPREPARE, 0)
                     }
-                    count = sqlite3_stmt_status(prepared, SQLITE_STMTSTATUS_REPREPARE, 0)
                     return .rollback
                 }
                 return count
