@@ -89,7 +89,9 @@ final class FCMBatchRun: Sendable {
         var waited: Duration?
         while halt.withLock({ $0 }) == nil {
             guard !isOver else {
-                stop(waited.map { .unavailable(reason: FCMTransport.paced, retryAfter: $0) } ?? Self.late)
+                // A node that stops is not the pace.
+                let paced = Task.isCancelled ? nil : waited
+                stop(paced.map { .unavailable(reason: FCMTransport.paced, retryAfter: $0) } ?? Self.late)
                 break
             }
             switch pace({ $0.take(wanted, at: clock.uptime) }) {
