@@ -67,7 +67,7 @@ const phoneOf = (id) => state.phones.find((phone) => phone.id === id);
 function receiveSnapshot(snapshot) {
   const phone = phoneOf(snapshot.phone.id);
   if (!phone) return;
-  phone.snapshot = snapshot;
+  phone.takeSnapshot(snapshot);
   state.connection = "open";
   if (typeof snapshot.time === "number") state.clockOffset = snapshot.time - Date.now();
   changed();

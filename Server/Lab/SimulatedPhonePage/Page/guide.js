@@ -65,7 +65,7 @@ function nextThings() {
       tryButton("home", "Home, then a push", "A banner slides down", ready, () => pushAfter("home")),
       tryButton("lock", "Lock, then a push", "It waits on the lock screen", ready, () => pushAfter("lock")),
       state.selected?.snapshot?.liveActivities !== undefined && !state.selected.isAndroid
-        && tryButton("pulse", "A delivery comes closer", "A Live Activity on the lock screen", ready, followDelivery),
+        && tryButton("pulse", "A delivery comes closer", "Press Allow on the lock screen", ready, followDelivery),
       state.selected?.snapshot?.liveActivities !== undefined && !state.selected.isAndroid
         && tryButton("pulse", "Two deliveries at once", "They share the Dynamic Island", ready, followTwo),
       state.selected?.snapshot?.liveActivities !== undefined

@@ -3,6 +3,8 @@ import { changed } from "./state.js";
 import { call } from "./connection.js";
 
 const STEPS_KEPT = 2000;
+/** What is sent as long as nothing is chosen. */
+export const UNTOUCHED = { kind: "img", style: "", message: "", title: "", audience: "" };
 
 export class Handset {
   constructor(identity) {
@@ -39,7 +41,7 @@ export class Handset {
       lastContent: null,
       sound: null,
       signIn: { user: this.owner, password: this.owner, token: "" },
-      draft: { kind: "img", style: "", message: "", title: "", audience: "" },
+      draft: { ...UNTOUCHED },
       pending: new Set(),
       /** Inbox entries whose picture the phone does not give now. */
       pictureless: new Set(),
@@ -48,6 +50,13 @@ export class Handset {
       /** What each push says, kept for when the phone forgets it. */
       messages: new Map(),
     };
+  }
+
+  /** Takes its state. What one user has typed is not for the next one. */
+  takeSnapshot(snapshot) {
+    const former = this.snapshot?.user;
+    this.snapshot = snapshot;
+    if (former && snapshot.user !== former) Object.assign(this.view, { draft: { ...UNTOUCHED }, optionsOpen: false, replyTo: null, reply: "" });
   }
 
   keepStep(step) {

@@ -1,6 +1,7 @@
 // What to send: nothing chosen is the rich push tutorial's own call, a POST without a body.
 import { h } from "./dom.js";
 import { icon, kindIcon, kindName } from "./icons.js";
+import { UNTOUCHED } from "./handset.js";
 import { changed } from "./state.js";
 import { choices } from "./choices.js";
 
@@ -13,7 +14,6 @@ const STYLE_NOTES = {
 };
 const TUTORIAL_NOTE = "The rich push tutorial’s own call, without a body: a silent push that wakes the app.";
 const DEFAULT_NOTE = "The server’s default: a visible push that the service extension enriches.";
-const UNTOUCHED = { kind: "img", style: "", message: "", title: "", audience: "" };
 
 function isUntouched({ view }) {
   return Object.entries(UNTOUCHED).every(([field, value]) => view.draft[field].trim() === value);
