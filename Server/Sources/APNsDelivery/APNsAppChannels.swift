@@ -78,5 +78,7 @@ extension ServiceError {
         }
     }
 
-    fileprivate init(_ failure: APNsFailure) { self.init(.notReady, "APNs gave no answer: \(OutcomeReason.words(of: failure.rawValue))") }
+    fileprivate init(_ failure: APNsFailure) {
+        self.init(.notReady, "APNs gave no answer: \(OutcomeReason.words(of: failure.rawValue))")
+    }
 }

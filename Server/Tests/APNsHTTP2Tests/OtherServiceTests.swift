@@ -247,7 +247,8 @@ struct OtherServiceTests {
         #expect(submission.outcome(0)?.isAccepted == true)
     }
 
-    @Test("a service that refuses a stream gets its request once more, whether it answers others or none", arguments: [true, false])
+    @Test(
+        "a service that refuses a stream gets its request once more, whether it answers others or none", arguments: [true, false])
     func refusedStreams(answersOthers: Bool) throws {
         let rig = try PoolRig(limits: HTTP2PostClient.limits(connections: 2), isOfAPNs: false)
         let link = try rig.warmLink()

@@ -50,7 +50,8 @@ final class PoolRig {
 
     init(
         limits: APNsClientLimits = APNsClientLimits(), timing: APNsClientTiming = APNsClientTiming(), countsStreams: Bool = false,
-        authorityOfAnyServer: String? = nil, isOfAPNs: Bool = true, expectedName: String? = nil, observer: (any APNsClientObserver)? = nil,
+        authorityOfAnyServer: String? = nil, isOfAPNs: Bool = true, expectedName: String? = nil,
+        observer: (any APNsClientObserver)? = nil,
         logger: Logger = Logger(label: "test", factory: { _ in SwiftLogNoOpLogHandler() })
     ) throws {
         let key = try ProviderTokenKey(privateKey: P256.Signing.PrivateKey(), keyID: "KEY4567890", teamID: "TEAM567890")
