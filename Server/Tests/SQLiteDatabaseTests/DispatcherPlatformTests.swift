@@ -28,6 +28,10 @@ struct DispatcherPlatformTests {
         return platform == .browser ? DeviceToken(canonical: token) : handle
     }
 
+    private static func number(_ handle: DeviceToken) -> Int {
+        HubBench.number(DeviceToken(canonical: String(handle.text.prefix { $0 != " " })))
+    }
+
     private static func command(_ audience: String? = nil) throws -> SendCommand {
         var command = SendCommand(
             message: PushMessage(body: Array(#"{"aps":{"alert":"Hello"}}"#.utf8)),
@@ -43,7 +47,7 @@ struct DispatcherPlatformTests {
     /// The numbers of the devices that got a push in batches after the first ones, in order, by platform.
     private static func reached(_ bench: HubBench, after first: Int = 0) -> [Platform: [Int]] {
         bench.transport.batches.dropFirst(first).reduce(into: [:]) { reached, batch in
-            reached[batch.platform, default: []] += batch.targets.map { HubBench.number($0.handle) }
+            reached[batch.platform, default: []] += batch.targets.map { Self.number($0.handle) }
         }.mapValues { $0.sorted() }
     }
 
@@ -91,7 +95,7 @@ struct DispatcherPlatformTests {
         try await Self.register(bench, 1, on: .apns, template: #"{"aps":{"alert":"$(text)"}}"#)
         try await Self.register(bench, 2, on: .browser, template: #"{"title":"$(text)"}"#)
         bench.transport.follow { target, _ in
-            HubBench.number(target.handle) == 2 ? .misconfigured(reason: "the key is refused") : .accepted
+            Self.number(target.handle) == 2 ? .misconfigured(reason: "the key is refused") : .accepted
         }
         let receipt = try await bench.hub.send(Self.properties)
         _ = await bench.dispatcher().pass()
@@ -166,7 +170,7 @@ struct DispatcherPlatformTests {
         let arrivals = NIOLockedValueBox<[Int: Timestamp]>([:])
         bench.transport.beforeAnswering { batch in
             arrivals.withLockedValue { arrivals in
-                for target in batch.targets { arrivals[HubBench.number(target.handle)] = bench.clock.now }
+                for target in batch.targets { arrivals[Self.number(target.handle)] = bench.clock.now }
             }
         }
         var command = try Self.command("t")
@@ -194,7 +198,7 @@ struct DispatcherPlatformTests {
         command.translations = [PushTranslation(TranslationKey(LanguageTag("sv")), body: body)]
         _ = try await Self.settled(command, bench)
         let bodies = bench.transport.batches.reduce(into: [Int: [UInt8]]()) { bodies, batch in
-            for target in batch.targets { bodies[HubBench.number(target.handle)] = batch.bodies[target.body] }
+            for target in batch.targets { bodies[Self.number(target.handle)] = batch.bodies[target.body] }
         }
         #expect(bodies == [1: body, 2: command.message.body])
     }
@@ -226,7 +230,7 @@ struct DispatcherPlatformTests {
         let receipt = try await bench.hub.send(command)
         _ = try await bench.settle(receipt, bench.dispatcher())
         let got = bench.transport.batches.reduce(into: [Int: [UInt8]]()) { got, batch in
-            for target in batch.targets { got[HubBench.number(target.handle)] = batch.bodies[target.body] }
+            for target in batch.targets { got[Self.number(target.handle)] = batch.bodies[target.body] }
         }
         #expect((0..<20).allSatisfy { got[2 * $0] == got[2 * $0 + 1] })
         #expect(Set(got.values) == [other, command.message.body])
@@ -253,7 +257,7 @@ struct DispatcherPlatformTests {
         try await Self.register(bench, 1, on: .apns)
         try await Self.register(bench, 2, on: .browser)
         bench.transport.follow { target, attempt in
-            HubBench.number(target.handle) == 2 && attempt == 1 ? .retry(after: .seconds(60), reason: "429") : .accepted
+            Self.number(target.handle) == 2 && attempt == 1 ? .retry(after: .seconds(60), reason: "429") : .accepted
         }
         let end = try await Self.settled(Self.command(), bench)
         #expect(end.platformOutcomes == [.apns: [.accepted: 1], .browser: [.accepted: 1]])
@@ -267,7 +271,7 @@ struct DispatcherPlatformTests {
         try await Self.register(bench, 1, on: .apns)
         try await Self.register(bench, 2, on: .browser)
         bench.transport.follow { target, _ in
-            HubBench.number(target.handle) == 2 ? .retry(after: .seconds(60), reason: "429") : .accepted
+            Self.number(target.handle) == 2 ? .retry(after: .seconds(60), reason: "429") : .accepted
         }
         let receipt = try await bench.hub.send(Self.command())
         _ = await bench.dispatcher().pass()
