@@ -237,6 +237,28 @@ struct DispatcherZoneTests {
         #expect(last - first >= .seconds(13))
     }
 
+    @Test("names each device that got nothing, in pages, and finds it by its record")
+    func failures() async throws {
+        let bench = try await HubBench { _, _ in .rejected(reason: "BadTopic") }
+        let names = Array(Self.names.prefix(12))
+        for (number, name) in names.enumerated() { try await Self.register(bench, number, zone: name) }
+        let zones = try Self.moments("2027-01-17T09:00", names)
+        let receipt = try await bench.hub.send(try Self.command(zones))
+        let end = try await bench.settle(receipt, bench.dispatcher(), step: .seconds(600))
+        #expect(end.outcomes == [.rejected: 12])
+        var (found, place): (Set<RecordID>, SliceKey) = ([], .beforeAll)
+        while let failure = try await bench.hub.failures(of: receipt.id, outcome: nil, after: place, limit: 1).first {
+            if let record = failure.record { found.insert(record) }
+            place = failure.key
+        }
+        #expect(found.count == 12)
+        for record in found {
+            let before = SliceKey(SliceKey(of: record).number - 1)
+            let next = try await bench.hub.failures(of: receipt.id, outcome: nil, after: before, limit: 1)
+            #expect(next.map(\.record) == [record])
+        }
+    }
+
     @Test("is one send for its idempotency key, also when a retry knows of other zones")
     func repeats() async throws {
         let bench = try await HubBench()

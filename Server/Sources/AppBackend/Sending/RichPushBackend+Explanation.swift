@@ -143,7 +143,7 @@ extension RichPushBackend {
         return try await parts.hub.capCount(of: record, for: id)
     }
 
-    /// The hub keeps failures in the order of the places of their devices, so one question finds that of one device.
+    /// The hub keeps failures in the order of hashes of their records, so one question finds that of one device.
     private func failure(of record: RecordID, _ send: NotificationID?) async throws -> TargetFailure? {
         guard let id = send else { return nil }
         let place = SliceKey(SliceKey(of: record).number - 1)

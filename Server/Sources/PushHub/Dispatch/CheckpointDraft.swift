@@ -141,10 +141,10 @@ struct CheckpointDraft {
             checkpoint.reasons[OutcomeReason(platform: platform, outcome: outcome, reason: reason), default: 0] += 1
         }
         guard checkpoint.failures.count < TargetFailure.limit else { return }
+        let record = plan.page.record(index)
+        let key = record.map { SliceKey(of: $0) } ?? plan.page.key(index)
         checkpoint.failures.append(
-            TargetFailure(
-                key: plan.page.key(index), platform: platform, record: plan.page.record(index), outcome: outcome,
-                reason: reason))
+            TargetFailure(key: key, platform: platform, record: record, outcome: outcome, reason: reason))
     }
 
     private mutating func again(

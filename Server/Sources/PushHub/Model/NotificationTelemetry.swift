@@ -145,7 +145,8 @@ public struct TargetFailure: Hashable, Sendable {
     /// At most so many are kept for each slice of a send, those that ended first.
     public static let limit = 100
 
-    /// The place of the target in the walk; of a direct send its position in the call, from 1.
+    /// The place of the target among the failures, by which one device is found: `SliceKey(of:)` of its record. Of a direct send its
+    /// position in the call, from 1.
     public var key: SliceKey
     public var platform: Platform
     /// Absent for a direct send, and for a device that was removed.

@@ -311,12 +311,12 @@ enum FailureRows {
         INSERT INTO target_failures (hub_id, notification_id, slice, slice_key, platform, record_id, outcome, reason)
         VALUES ($1, $2, $3, $4, $5, $6, $7, $8) ON CONFLICT DO NOTHING
         """)
-    /// Slices are ranges of growing keys, so one key says where a page ended. A send has few rows here, which the filters may pass.
+    /// One key says where a page ended, whatever slice its row is of. A send has few rows here, which are filtered and sorted.
     private static let select = SQLStatement(
         """
         SELECT slice_key, platform, record_id, outcome, reason FROM target_failures
         WHERE hub_id = $1 AND notification_id = $2 AND slice_key > $3 AND ($4 = '' OR outcome = $4)
-        ORDER BY slice, slice_key LIMIT $5
+        ORDER BY slice_key, slice LIMIT $5
         """)
     private static let errorWords = SendError.outcomes.map { "'\($0.rawValue)'" }.sorted().joined(separator: ", ")
     private static let selectErrors = SQLStatement(
