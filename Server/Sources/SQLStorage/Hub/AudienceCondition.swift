@@ -120,25 +120,30 @@ struct AudienceCondition {
 extension AudienceCondition {
     /// Whether the record that is called `name` is due at the moment of the slice; `nil` for a send that is due everywhere at once.
     ///
-    /// The zone is the one that counts after a change (`DeviceZone`).
+    /// The zone is the one that counts after a change (`DeviceZone`). The list of the zones of the moment is read once for each statement.
+    /// It answers for nearly all records, and the search for one zone for the others.
     func isDue(_ name: String) -> String? {
         guard shape.isZoned else { return nil }
+        let changed = "\(name).zone_changed_at"
         let counting = """
-            CASE WHEN \(name).zone_changed_at IS NULL THEN \(name).time_zone ELSE COALESCE(
-                (SELECT f.time_zone FROM notification_zones f WHERE \(isRow("f", of: "\(name).former_zone"))
-                    AND (f.moment <= \(name).zone_changed_at
-                        OR COALESCE(\(moment(of: "\(name).time_zone")), 0) <= \(name).zone_changed_at)),
-                \(name).time_zone) END
+            CASE WHEN \(changed) IS NULL OR \(momentOrOther(of: "\(name).former_zone")) > \(changed)
+                AND \(momentOrOther(of: "\(name).time_zone")) > \(changed) THEN \(name).time_zone ELSE \(name).former_zone END
             """
-        return "$\(zonePlace + 1) = COALESCE(\(moment(of: counting)), \(moment(of: "''")))"
+        return """
+            (\(counting) IN (SELECT a.time_zone FROM notification_zones a
+                WHERE a.hub_id = $1 AND a.notification_id = $\(zonePlace) AND a.moment = $\(zonePlace + 1))
+                OR $\(zonePlace + 1) = \(momentOrOther(of: counting)))
+            """
     }
+
+    /// Where no wave has the zone, that of all others.
+    private func momentOrOther(of zone: String) -> String { "COALESCE(\(moment(of: zone)), \(moment(of: "''")))" }
 
     private func moment(of zone: String) -> String {
-        "(SELECT z.moment FROM notification_zones z WHERE \(isRow("z", of: zone)))"
-    }
-
-    private func isRow(_ row: String, of zone: String) -> String {
-        "\(row).hub_id = $1 AND \(row).notification_id = $\(zonePlace) AND \(row).time_zone = \(zone)"
+        """
+        (SELECT z.moment FROM notification_zones z
+            WHERE z.hub_id = $1 AND z.notification_id = $\(zonePlace) AND z.time_zone = \(zone))
+        """
     }
 }
 
