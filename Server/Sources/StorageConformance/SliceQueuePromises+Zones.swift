@@ -214,7 +214,8 @@ private enum Zones {
         init(round: Int, isNarrow: Bool, _ random: inout SeededGenerator) throws {
             self.isNarrow = isNarrow
             lag = .random(in: 0...45, using: &random)
-            let zones = hours.keys.sorted() + [""]
+            // No wave has the last.
+            let zones = hours.keys.sorted() + ["", "Z"]
             devices = try (0..<10).map {
                 try Zones.device(
                     "r\(round)-\($0)", 100 * round + $0, zone: zones.randomElement(using: &random)!, tags: ["r\(round)"])
