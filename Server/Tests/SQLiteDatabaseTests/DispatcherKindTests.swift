@@ -204,6 +204,31 @@ struct DispatcherKindTests {
         #expect(try await bench.hub.feedback().isEmpty)
     }
 
+    @Test("pushes that cannot leave are logged once a minute, however many sends wait")
+    func delays() async throws {
+        let notes = LogNotes()
+        let bench = try await HubBench { _, _ in .notSent(reason: "nothing answers") }
+        try await bench.register(0..<3)
+        let dispatcher = Dispatcher(
+            queue: bench.store.hub.queue, transport: bench.transport, clock: bench.clock, logger: notes.logger)
+        for _ in 0..<4 {
+            _ = try await bench.hub.send(
+                SendCommand(message: PushMessage(body: Array(#"{"aps":{"alert":"a"}}"#.utf8)), audience: nil))
+        }
+        func passes(_ seconds: Int) async {
+            for _ in 0..<seconds {
+                _ = await dispatcher.pass()
+                bench.clock.advance(by: .seconds(1))
+            }
+        }
+        func logged() -> [String?] { notes.lines.filter { $0.level == .warning }.map { $0.metadata["platform"] } }
+        await passes(50)
+        #expect(bench.transport.batches.count > 8)
+        #expect(logged() == ["apns"])
+        await passes(30)
+        #expect(logged() == ["apns", "apns"])
+    }
+
     @Test("a send that met only platforms without a transport is logged once for each hub and platform")
     func unreached() async throws {
         let notes = LogNotes()

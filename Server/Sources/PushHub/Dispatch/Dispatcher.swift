@@ -43,6 +43,7 @@ public final class Dispatcher: Sendable {
     private let stop = DispatchSignal()
     private let pacing = PushPacing()
     private let unreached = UnreachedPlatforms()
+    private let delays = DelayLog()
     private let transport: any PushTransport
     private let observer: (any HubObserver)?
 
@@ -192,7 +193,7 @@ public final class Dispatcher: Sendable {
         checkpoints.enter(lease.weight)
         let end = await SliceWorker(
             queue: queue, checkpoints: checkpoints, transport: transport, clock: clock, settings: settings, pacing: pacing,
-            unreached: unreached, observer: observer, logger: logger, isStopping: { self.isStopping }
+            unreached: unreached, delays: delays, observer: observer, logger: logger, isStopping: { self.isStopping }
         ).work(lease, term: term)
         checkpoints.leave(lease.weight)
         observer?.released(lease.weight)

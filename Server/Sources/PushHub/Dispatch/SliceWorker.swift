@@ -12,6 +12,7 @@ struct SliceWorker: Sendable {
     let settings: DispatchSettings
     let pacing: PushPacing
     let unreached: UnreachedPlatforms
+    let delays: DelayLog
     let observer: (any HubObserver)?
     let logger: Logger
     let isStopping: @Sendable () -> Bool
@@ -109,7 +110,7 @@ struct SliceWorker: Sendable {
                 settings: settings, jitter: .random(in: 0...1)))
         slice.turn = plan.through == nil ? .walk : .retries
         if plan.through != nil, decision.answer != .nothingAsked { slice.isOutOfReach = decision.answer == .none }
-        log(decision.trouble, slice)
+        log(decision.trouble, of: plan, slice)
         var checkpoint = decision.checkpoint
         if paceMakesWait(&slice) {
             switch checkpoint.disposition {
@@ -213,18 +214,18 @@ extension SliceWorker {
         return try await body()
     }
 
-    private func log(_ trouble: PageDecision.Trouble?, _ slice: LeasedSlice) {
+    private func log(_ trouble: PageDecision.Trouble?, of plan: PagePlan, _ slice: LeasedSlice) {
         switch trouble {
         case .none: break
-        case .unreachable(let reason):
-            logger.warning("The push service cannot be reached", metadata: metadata(slice, ["apns.reason": "\(reason)"]))
-        case .unavailable(let reason, _):
+        case .unreachable(let reason), .unavailable(let reason, _):
+            guard delays.isDue(plan.platform, at: clock.uptime) else { return }
             logger.warning(
-                "The push service answers that it cannot serve now", metadata: metadata(slice, ["apns.reason": "\(reason)"]))
+                "Pushes could not leave; they wait and are tried again",
+                metadata: metadata(slice, ["platform": "\(plan.platform.rawValue)", "reason": "\(reason)"]))
         case .misconfigured(let reason):
             logger.error(
                 "A send waits until an operator corrects the credential or the configuration",
-                metadata: metadata(slice, ["hub_id": "\(slice.lease.id.hub.number)", "apns.reason": "\(reason)"]))
+                metadata: metadata(slice, ["hub_id": "\(slice.lease.id.hub.number)", "reason": "\(reason)"]))
         }
     }
 
@@ -275,6 +276,23 @@ struct LeaseTerm: Hashable, Sendable {
 
     /// The lease was lengthened by a request made at that moment.
     mutating func renewed(askedAt uptime: Duration) { askedAt = max(askedAt, uptime) }
+}
+
+/// Says when the log may report again that pushes of a platform wait: once a minute, however many slices meet the same trouble. The
+/// transports themselves say which service it is.
+final class DelayLog: Sendable {
+    static let interval: Duration = .seconds(60)
+
+    private let reportedAt = Mutex<[Platform: Duration]>([:])
+
+    /// Whether a report is due; then it counts as made.
+    func isDue(_ platform: Platform, at uptime: Duration) -> Bool {
+        reportedAt.withLock { reportedAt in
+            if let last = reportedAt[platform], uptime - last < Self.interval { return false }
+            reportedAt[platform] = uptime
+            return true
+        }
+    }
 }
 
 /// Logs, once for each hub and platform in a process, that a send met only devices without a transport in this version. The send's
