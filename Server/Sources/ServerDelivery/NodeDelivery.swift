@@ -66,8 +66,8 @@ package struct NodeDelivery: Sendable {
         if settings.role.dispatches, let warning = Self.horizonWarning(settings) { logger.warning("\(warning)") }
     }
 
-    /// Half of what the dispatcher leaves of the time for a shutdown, since the node's client of APNs ends after the others.
-    static func closeTime(_ settings: Settings) -> Duration { settings.shutdownDeadline / 10 }
+    /// The node's client of APNs ends after the others. What the dispatcher and both leave of the time for a shutdown is for the database.
+    static func closeTime(_ settings: Settings) -> Duration { settings.shutdownDeadline / 20 }
 
     private static func android(
         _ settings: Settings, catalog: HubCatalog, client: FCMClient, clock: any ServiceClock, logger: Logger

@@ -61,8 +61,8 @@ package struct OutboundConnector: Sendable {
     /// Starts the threads for lookups.
     package func start() { lookups.start() }
 
-    /// Ends them.
-    package func shutDown() async { try? await lookups.shutdownGracefully() }
+    /// Ends them. A lookup that a name server keeps waiting is not waited for.
+    package func shutDown() { lookups.shutdownGracefully { _ in } }
 
     /// A client for one host, which the caller shuts down. It follows no redirect.
     ///

@@ -27,7 +27,7 @@ package struct PushServiceTrial: Sendable {
             for (position, host) in hosts.enumerated() { tasks.addTask { (position, await trial.fault(of: host)) } }
             return await tasks.reduce(into: [String?](repeating: nil, count: hosts.count)) { $0[$1.0] = $1.1 }
         }
-        await connector.shutDown()
+        connector.shutDown()
         return faults
     }
 

@@ -240,7 +240,7 @@ final class WebPushClient: WebPushSending {
                 }
             }
         }
-        await connector.shutDown()
+        connector.shutDown()
     }
 }
 

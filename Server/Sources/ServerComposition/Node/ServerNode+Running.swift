@@ -151,7 +151,7 @@ extension ServerNode {
         return ClosureService(onShutdown: { dispatcher.shutDown() }) { [webhookClient] in
             webhookClient.start()
             await dispatcher.run()
-            await webhookClient.shutDown()
+            webhookClient.shutDown()
             try await gracefulShutdown()
         }
     }

@@ -26,7 +26,7 @@ struct WebhookClient: WebhookTransport {
     func start() { connector.start() }
 
     /// Ends them.
-    func shutDown() async { await connector.shutDown() }
+    func shutDown() { connector.shutDown() }
 
     func connect(to address: OutboundAddress) async -> any WebhookConnection {
         do throws(OutboundRefusal) {
