@@ -58,7 +58,8 @@ extension Settings.FCM {
     package func refusal(ofTokenURL url: String) -> String? {
         guard let place = OutboundAddress(url) else { return "token_uri is not an address with https" }
         let isGoogle = place.port == 443 && Self.tokenHosts.contains { place.host == $0 || place.host.hasSuffix(".\($0)") }
-        let isNamed = place.host == self.host?.lowercased() && place.port == self.port
+        let named = self.host == nil ? nil : OutboundAddress(endpoint)
+        let isNamed = place.host == named?.host && place.port == named?.port
         guard place.isSecure, isGoogle || isNamed else {
             return "token_uri names \(place.host):\(place.port), and this server asks \(hubTokenURL) for access tokens; "
                 + "a service other than Google's is named with the settings fcm-host and fcm-port"

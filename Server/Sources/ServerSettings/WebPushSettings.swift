@@ -73,8 +73,7 @@ extension Settings.WebPush {
 
     /// The hosts of the setting, or those below them that can be asked in their place.
     package var endpointHosts: [WebPushSettings.EndpointHost] {
-        self.hosts.compactMap { host in
-            let host = host.lowercased()
+        rule.hosts.compactMap { host in
             let name = WebPushSettings.endpointHosts[host, default: host]
             return name.map { WebPushSettings.EndpointHost(name: $0, isOfVendor: WebPushSettings.knownHosts.contains(host)) }
         }

@@ -83,7 +83,7 @@ public struct OutboundAddress: Hashable, Sendable {
                 let written = text.prefix { $0 != ":" }
                 // A name with a dot at its end is the same name, and certificates have it without.
                 host = String(written.hasSuffix(".") ? written.dropLast() : written)
-                guard (1...253).contains(host.utf8.count), host.utf8.allSatisfy(Self.isOfName), !host.hasSuffix(".") else {
+                guard (1...253).contains(host.utf8.count), host.utf8.allSatisfy(Self.isOfName), !".\(host).".contains("..") else {
                     throw .host
                 }
                 rest = text[written.endIndex...]

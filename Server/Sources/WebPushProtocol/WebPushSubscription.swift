@@ -114,8 +114,8 @@ public struct WebPushRule: Hashable, Sendable {
     /// Those of Chrome, Firefox, Safari and Edge (Reference/WebPush.md#1-3).
     public static let knownHosts = ["fcm.googleapis.com", "push.services.mozilla.com", "push.apple.com", "notify.windows.com"]
 
-    /// The push services that browsers may name: a host, or the end of one after a dot.
-    private let hosts: [String]
+    /// The push services that browsers may name, in lower case and without a dot at the end: a host, or the end of one after a dot.
+    public let hosts: [String]
     /// Where these may be.
     public let places: OutboundRule
 

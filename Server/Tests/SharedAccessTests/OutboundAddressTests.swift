@@ -81,7 +81,9 @@ struct OutboundAddressTests {
         #expect(address == OutboundAddress(url))
     }
 
-    @Test("a host that is nothing but dots, or ends in two, is none", arguments: ["https://./", "https://../", "https://a../"])
+    @Test(
+        "a host in which a part between dots is empty is none",
+        arguments: ["https://./", "https://../", "https://a../", "https://.a.example/", "https://a..example/"])
     func dots(text: String) {
         #expect(throws: OutboundAddressFault.host) { try OutboundAddress(reading: text) }
     }

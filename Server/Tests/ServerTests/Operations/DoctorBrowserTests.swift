@@ -92,6 +92,13 @@ struct DoctorBrowserTests {
         #expect(found.verdict == .good, "\(found)")
     }
 
+    @Test("a host with a dot at its end is the same host")
+    func dot() throws {
+        let hosts = try settings(Self.keys, hosts: ["Push.Apple.com.", "push.example."]).webPush.endpointHosts
+        #expect(hosts.map(\.name) == ["web.push.apple.com", "push.example"])
+        #expect(hosts.map(\.isOfVendor) == [true, false])
+    }
+
     @Test("one push service that cannot be reached is named, and all of them are bad")
     func verdicts() async throws {
         let (google, apple) = ("fcm.googleapis.com", "web.push.apple.com")
