@@ -46,7 +46,7 @@ struct WebhookClientTests {
         let connection = await client.connect(to: try #require(OutboundAddress(url)))
         let reply = await connection.post(message)
         await connection.close()
-        await client.shutDown()
+        client.shutDown()
         return reply
     }
 
