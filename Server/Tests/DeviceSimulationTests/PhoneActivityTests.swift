@@ -75,6 +75,15 @@ struct PhoneActivityTests {
         #expect(await eventually { await fixture.phone.snapshot.activities.first?.updates == .token })
     }
 
+    @Test("the card of an activity that is over goes with its user")
+    func signOut() async throws {
+        let (fixture, card) = try await allowed()
+        await fixture.service.push(activity: Self.change(101, event: "end"), to: "activity:\(card.id)")
+        #expect(await eventually { await fixture.phone.snapshot.activities.map(\.phase) == [.ended] })
+        try await fixture.phone.perform(.signOut)
+        #expect(await eventually { await fixture.phone.snapshot.activities.isEmpty })
+    }
+
     @Test("a card turns stale at its date by itself")
     func turnsStale() async throws {
         let fixture = try await phone()

@@ -39,6 +39,9 @@ def signing_out_says_what_did_not_reach_the_server(page, user):
     page.press("control-centre")
     page.press("control-open")
     page.quiet()
+    page.press("options-open")
+    page.type("option-audience", "username:bob")
+    page.press("options-done")
     page.press("sign-out")
     page.wait("the message about the loss", lambda: page.find("undelivered")
               and "An answer of yours did not reach the server" in page.find("undelivered").text)
@@ -48,6 +51,10 @@ def signing_out_says_what_did_not_reach_the_server(page, user):
     page.see("main-screen")
     if page.find("undelivered"):
         raise Failure("the next user to sign in sees what the previous one lost")
+    page.press("options-open")
+    if page.see("option-audience").get_property("value"):
+        raise Failure("the next user to sign in sees whom the previous one was about to send to")
+    page.press("options-done")
 
 
 STEPS = [an_answer_reaches_the_sender, signing_out_says_what_did_not_reach_the_server]

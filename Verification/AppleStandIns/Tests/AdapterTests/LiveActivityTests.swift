@@ -316,6 +316,18 @@ extension AppleFace {
             #expect(await soon { Activity<TripAttributes>.activities.map(\.id) == ["own"] })
         }
 
+        @Test("an activity that is over and still shown leaves the display with its user")
+        func overAtSignOut() async throws {
+            let app = try await phone.signedIn(activities: activities)
+            let over = show(7)
+            #expect(await reported { $0.activities.map(\.id) == [7] })
+            over.fake(state: .ended)
+            #expect(await reported { $0.activities.isEmpty })
+            #expect(Activity<TripAttributes>.activities.map(\.id) == ["a"])
+            _ = try await app.push.signOut()
+            #expect(await soon { Activity<TripAttributes>.activities.isEmpty })
+        }
+
         @Test("the token of the widgets is reported once the system has given it, by an app whose server reloads them")
         func widgets() async throws {
             let app = try await phone.signedIn(activities: LiveActivities(reloadsWidgets: true))
