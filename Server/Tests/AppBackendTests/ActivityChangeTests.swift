@@ -66,11 +66,12 @@ struct ActivityChangeTests {
         #expect(plain?.state == .object(["stage": .text("near")]))
     }
 
-    @Test("a moment that has passed goes with the next change, and an end has none")
+    @Test("a moment that has passed on the device goes with the next change, and an end has none")
     func passedMoment() async throws {
         let scene = try await ActivityScene()
         let now = scene.test.clock.now
-        let passing = try await scene.start { $0.staleAt = now + .seconds(5) }.id
+        // The device gets whole seconds, and calls the state out of date from the fifth on.
+        let passing = try await scene.start { $0.staleAt = now + .milliseconds(5_900) }.id
         let ending = try await scene.start { $0.staleAt = now + .seconds(600) }.id
         try await scene.pass(seconds: 5)
         #expect(try await scene.change(passing, stage: "near").staleAt == nil)

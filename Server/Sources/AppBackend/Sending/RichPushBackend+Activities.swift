@@ -109,8 +109,8 @@ extension RichPushBackend {
             // An alert that has not left yet is still news.
             let stored = activity.draft.content
             let alert = change.alert ?? stored.alert
-            // One that has passed would show what is new as out of date, and an end is never out of date.
-            let staleAt = change.end == true ? nil : stored.staleAt.flatMap { $0 > now ? $0 : nil }
+            // One that has passed would show what is new as out of date, and an end is never out of date. A device has it in whole seconds.
+            let staleAt = change.end == true ? nil : stored.staleAt.flatMap { Timestamp(seconds: $0.seconds) > now ? $0 : nil }
             var content = ActivityContent(
                 state: change.state ?? stored.state, alert: alert, staleAt: change.staleAt ?? staleAt,
                 relevance: change.relevance ?? stored.relevance,
